@@ -1,0 +1,1 @@
+"""The Aiden Duplex integration."""

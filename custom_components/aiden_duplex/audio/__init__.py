@@ -1,0 +1,1 @@
+"""PCM, endpoints and the playback ledger."""

@@ -1,0 +1,1 @@
+"""The device loop: observe, decide, act."""

@@ -1,0 +1,1 @@
+"""Adapters between the rooms and Home Assistant."""

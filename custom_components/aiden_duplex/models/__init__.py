@@ -1,0 +1,1 @@
+"""Model dialects: realtime (the foreground's) and chat (the background's)."""

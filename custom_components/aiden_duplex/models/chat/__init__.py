@@ -1,0 +1,1 @@
+"""Chat dialects: what the background thinks with."""

@@ -1,0 +1,1 @@
+"""Realtime dialects: what the foreground talks with."""

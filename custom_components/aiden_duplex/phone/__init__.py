@@ -1,0 +1,1 @@
+"""The phone: lease, gestures, coordinates, drivers, pictures."""

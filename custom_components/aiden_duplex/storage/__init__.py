@@ -1,0 +1,1 @@
+"""Durable mechanisms: the append-only journal."""

@@ -1,0 +1,1 @@
+"""The task manager: tasks, their seven states, queue, questions and delivery."""

@@ -1,0 +1,200 @@
+"""The task as others see it: frozen snapshots, states and events."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class TaskStatus(StrEnum):
+    """Where a task is in its life (the seven states of the seeds)."""
+
+    CREATED = "created"
+    QUEUED = "queued"
+    RUNNING = "running"
+    CANCELLING = "cancelling"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+    COMPLETED = "completed"
+
+    @property
+    def is_terminal(self) -> bool:
+        """Return whether the task has ended; terminal is final."""
+        return self in (TaskStatus.CANCELLED, TaskStatus.FAILED, TaskStatus.COMPLETED)
+
+
+class Outcome(StrEnum):
+    """Whether what was wanted happened; apart from the status. Unverified is unknown."""
+
+    ACHIEVED = "achieved"
+    NOT_ACHIEVED = "not_achieved"
+    UNKNOWN = "unknown"
+
+
+class Delivery(StrEnum):
+    """How far a task's ending got on its way to the foreground model."""
+
+    NONE = "none"
+    """The task has not ended."""
+    QUEUED = "queued"
+    CLAIMED = "claimed"
+    DELIVERING = "delivering"
+    DELIVERED = "delivered"
+    SUPPRESSED = "suppressed"
+
+
+class ReasonClass(StrEnum):
+    """Why the background needs a person."""
+
+    AUTHENTICATION = "authentication"
+    CAPTCHA = "captcha"
+    VERIFICATION_CODE = "verification_code"
+    SENSITIVE_OPERATION = "sensitive_operation"
+    BLACK_SCREEN = "black_screen"
+    AMBIGUOUS = "ambiguous"
+    UNSUPPORTED_ACTION = "unsupported_action"
+    STUCK = "stuck"
+    HELD = "held"
+    """The task waited through a restart for too long to be run without asking."""
+    OTHER = "other"
+
+
+class Decision(StrEnum):
+    """What a person's response to a question says; silence is neither."""
+
+    ANSWERED = "answered"
+    REFUSED = "refused"
+
+
+class TaskEventType(StrEnum):
+    """Kinds of task events, in the order in which a task can meet them."""
+
+    CREATED = "created"
+    QUEUED = "queued"
+    RUNNING = "running"
+    UPDATED = "updated"
+    NEEDS_YOU = "needs_you"
+    ANSWERED = "answered"
+    CANCELLING = "cancelling"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Who asked for a task, and from where."""
+
+    source: str
+    """``conversation``, ``action`` or ``system``."""
+    user_id: str | None = None
+    """Home Assistant's user."""
+    context_id: str | None = None
+    """Home Assistant's context of the request."""
+    device_id: str | None = None
+    """The satellite or device that carried the request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserAction:
+    """A question to a person, or something to do on the phone."""
+
+    id: str
+    reason: ReasonClass
+    details: str
+    suggested_action: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A snapshot of one task. Times are UTC."""
+
+    id: str
+    """``task_`` and a random hexadecimal text."""
+    prompt: str
+    """The complete goal."""
+    status: TaskStatus
+    created_at: datetime
+    updated_at: datetime
+    origin: Origin
+    result: str | None = None
+    error: str | None = None
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+    pending_user_action: UserAction | None = None
+    outcome: Outcome | None = None
+    """None until the task has ended."""
+    evidence: str | None = None
+    """What was seen on the screen that supports the outcome."""
+    step: str | None = None
+    """What the background is doing right now; never journalled."""
+    queue_position: int | None = None
+    """1 for the task that runs next; None when it does not wait in the queue."""
+    goal_revision: int = 1
+    applied_revision: int = 0
+    delivery: Delivery = Delivery.NONE
+    terminal_sequence: int | None = None
+    """Rising number given at the end of the task; orders results."""
+
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether the task waits for a person."""
+        return (
+            self.status is TaskStatus.RUNNING and self.pending_user_action is not None
+        )
+
+    @property
+    def is_outstanding(self) -> bool:
+        """Return whether the task is in flight or its ending has not reached the foreground."""
+        return not self.status.is_terminal or self.delivery in (
+            Delivery.QUEUED,
+            Delivery.CLAIMED,
+            Delivery.DELIVERING,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the JSON form: seed 3's names, then ours; absent values are left out."""
+        action = self.pending_user_action
+        values: Mapping[str, Any] = {
+            "id": self.id,
+            "prompt": self.prompt,
+            "status": str(self.status),
+            "result": self.result,
+            "error": self.error,
+            "created_at": self.created_at.isoformat(),
+            "updated_at": self.updated_at.isoformat(),
+            "started_at": self.started_at and self.started_at.isoformat(),
+            "completed_at": self.completed_at and self.completed_at.isoformat(),
+            "pending_user_action": action
+            and {
+                "id": action.id,
+                "reason": str(action.reason),
+                "details": action.details,
+                "suggested_action": action.suggested_action,
+                "created_at": action.created_at.isoformat(),
+            },
+            "outcome": self.outcome and str(self.outcome),
+            "evidence": self.evidence,
+            "step": self.step,
+            "queue_position": self.queue_position,
+            "goal_revision": self.goal_revision,
+            "applied_revision": self.applied_revision,
+            "delivery": str(self.delivery),
+            "origin": {
+                name: value
+                for name in ("source", "user_id", "context_id", "device_id")
+                if (value := getattr(self.origin, name)) is not None
+            },
+        }
+        return {name: value for name, value in values.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskEvent:
+    """Something that happened to a task; published after it is durable."""
+
+    type: TaskEventType
+    task: Task
+    at: datetime

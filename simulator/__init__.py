@@ -1,0 +1,1 @@
+"""A simulated phone, board, picture and models; for development and tests only."""
