@@ -198,3 +198,5 @@ class TaskEvent:
     type: TaskEventType
     task: Task
     at: datetime
+    is_step: bool = False
+    """Only the live step changed (``updated``): nothing of it is journalled."""

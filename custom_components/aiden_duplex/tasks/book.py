@@ -1,0 +1,253 @@
+"""The one owner of all tasks: their state, their queue, their records, their events."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+import logging
+
+from ..storage.contract import JournalProtocol
+from .errors import TaskNotFoundError
+from .ledger import Ledger
+from .limits import TaskLimits
+from .model import Delivery, Task, TaskEvent, TaskEventType, TaskStatus
+from .queue import TaskQueue
+from .records import Stored, decode_all, encode
+from .recovery import recover
+
+_LOGGER = logging.getLogger(__name__)
+
+_ENDINGS = {
+    TaskStatus.COMPLETED: TaskEventType.COMPLETED,
+    TaskStatus.FAILED: TaskEventType.FAILED,
+    TaskStatus.CANCELLED: TaskEventType.CANCELLED,
+}
+
+
+@dataclass(slots=True, kw_only=True)
+class Item:
+    """A task and what only this process knows of it."""
+
+    stored: Stored
+    step: str | None = None
+    session: str | None = None
+    """Who claimed its ending."""
+    hold_back: bool = False
+    """A cancel came while the ending was being delivered: never queue it again."""
+    answering: bool = False
+    """An answer is on its way to the journal."""
+
+
+class TaskBook:
+    """All tasks. Changes are applied in one step and then published in order."""
+
+    def __init__(
+        self,
+        journal: JournalProtocol,
+        now: Callable[[], datetime],
+        limits: TaskLimits,
+    ) -> None:
+        """Start empty."""
+        self.now = now
+        self.limits = limits
+        self.queue = TaskQueue()
+        self.ledger = Ledger(journal, limits)
+        self.sequence = 0
+        """The number of the last ending."""
+        self._items: dict[str, Item] = {}
+        self._listeners: list[Callable[[TaskEvent], None]] = []
+        self._events: deque[TaskEvent] = deque()
+        self._publishing = False
+
+    @property
+    def items(self) -> Iterable[Item]:
+        """Return all tasks."""
+        return self._items.values()
+
+    def find(self, task_id: str) -> Item:
+        """Return a task.
+
+        Raises:
+            TaskNotFoundError: It is not known (any more).
+
+        """
+        try:
+            return self._items[task_id]
+        except KeyError:
+            raise TaskNotFoundError(task_id) from None
+
+    def snapshot(self, item: Item) -> Task:
+        """Return a task as it stands now, with its live step and position."""
+        return self._snapshot(item, self.queue.positions())
+
+    def snapshots(self, items: Iterable[Item]) -> list[Task]:
+        """Return tasks, the newest first."""
+        positions = self.queue.positions()
+        return sorted(
+            (self._snapshot(item, positions) for item in items),
+            key=lambda task: (task.created_at, task.id),
+            reverse=True,
+        )
+
+    async def load(self) -> None:
+        """Read the journal and decide what becomes of every task.
+
+        Raises:
+            JournalError: The journal cannot be read.
+
+        """
+        found = decode_all(await self.ledger.open())
+        self.ledger.adopt(encode(stored) for stored in found.values())
+        for stored in found.values():
+            self._items[stored.task.id] = Item(stored=stored)
+            self._enqueue(stored)
+            self.sequence = max(self.sequence, stored.task.terminal_sequence or 0)
+        for item in sorted(
+            self.items,
+            key=lambda item: (item.stored.task.created_at, item.stored.place),
+        ):
+            self._recover(item)
+        self._retire()
+
+    def add(self, stored: Stored) -> Item:
+        """Take up a new task that is durable, and publish it."""
+        item = Item(stored=stored)
+        self._items[stored.task.id] = item
+        self._enqueue(stored)
+        fresh = replace(stored.task, status=TaskStatus.CREATED)
+        self._emit(
+            TaskEvent(type=TaskEventType.CREATED, task=fresh, at=self.now()),
+            self._event(item, TaskEventType.QUEUED),
+        )
+        return item
+
+    def save(self, stored: Stored, *, owed: bool = True) -> asyncio.Future[bool]:
+        """Journal a state; the future says whether it is durable and never raises."""
+        return self.ledger.put(encode(stored), owed=owed)
+
+    def apply(self, item: Item, stored: Stored, event: TaskEventType | None) -> None:
+        """Let a task be in a new state and publish it."""
+        item.stored = stored
+        if stored.task.status is not TaskStatus.RUNNING or stored.task.is_waiting:
+            item.step = None
+        self._enqueue(stored)
+        if event is not None:
+            self.publish(item, event)
+
+    def finish(self, item: Item, ended: Stored) -> None:
+        """Apply an ending. Its number is the next one, whoever ended meanwhile."""
+        self.sequence += 1
+        if ended.task.terminal_sequence != self.sequence:
+            ended = ended.with_task(terminal_sequence=self.sequence)
+            self.save(ended)
+        self.apply(item, ended, _ENDINGS[ended.task.status])
+        self._retire()
+
+    def settle(self, item: Item, delivery: Delivery) -> asyncio.Future[bool]:
+        """Let an ending be delivered or suppressed for good; returns its record."""
+        item.session = None
+        stored = item.stored.with_task(delivery=delivery)
+        saved = self.save(stored)
+        self.apply(item, stored, None)
+        self._retire()
+        return saved
+
+    def subscribe(self, listener: Callable[[TaskEvent], None]) -> Callable[[], None]:
+        """Call a listener with every event from now on; returns how to end it."""
+        self._listeners.append(listener)
+
+        def unsubscribe() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return unsubscribe
+
+    def publish(
+        self, item: Item, event: TaskEventType, *, is_step: bool = False
+    ) -> None:
+        """Tell the listeners."""
+        self._emit(self._event(item, event, is_step=is_step))
+
+    def _event(
+        self, item: Item, event: TaskEventType, *, is_step: bool = False
+    ) -> TaskEvent:
+        return TaskEvent(
+            type=event, task=self.snapshot(item), at=self.now(), is_step=is_step
+        )
+
+    def _emit(self, *events: TaskEvent) -> None:
+        """Publish in order, also when a listener causes the next event."""
+        self._events.extend(events)
+        if self._publishing:
+            return
+        self._publishing = True
+        try:
+            while self._events:
+                self._tell(self._events.popleft())
+        finally:
+            self._publishing = False
+
+    def _tell(self, event: TaskEvent) -> None:
+        for listener in tuple(self._listeners):
+            try:
+                listener(event)
+            except Exception:
+                _LOGGER.exception("A listener failed on a task's %s event", event.type)
+
+    def _snapshot(self, item: Item, positions: dict[str, int]) -> Task:
+        task = item.stored.task
+        return replace(task, step=item.step, queue_position=positions.get(task.id))
+
+    def _enqueue(self, stored: Stored) -> None:
+        if stored.is_in_queue:
+            self.queue.put(stored.task.id, stored.place)
+        else:
+            self.queue.discard(stored.task.id)
+
+    def _recover(self, item: Item) -> None:
+        """Apply the rules of recovery to one task."""
+        after = recover(
+            item.stored,
+            now=self.now(),
+            limits=self.limits,
+            first_place=self.queue.first_place(),
+            sequence=self.sequence + 1,
+        )
+        if after is item.stored:
+            return
+        self.save(after)
+        if after.task.status.is_terminal:
+            self.finish(item, after)
+        elif after.task.is_waiting:
+            self.apply(item, after, TaskEventType.NEEDS_YOU)
+        else:
+            self.apply(item, after, TaskEventType.QUEUED)
+
+    def _retire(self) -> None:
+        """Forget old endings, but none that still has to be told."""
+        ended = sorted(
+            (item for item in self.items if item.stored.task.status.is_terminal),
+            key=_ending_order,
+            reverse=True,
+        )
+        if len(ended) <= self.limits.remembered:
+            return
+        untold = 0
+        for number, item in enumerate(ended):
+            if item.stored.task.is_outstanding:
+                untold += 1
+                if untold <= self.limits.undelivered:
+                    continue
+                _LOGGER.warning(
+                    "More than %d results wait to be told; the oldest is dropped",
+                    self.limits.undelivered,
+                )
+            elif number < self.limits.remembered:
+                continue
+            del self._items[item.stored.task.id]
+            self.ledger.forget(item.stored.task.id)
+
+
+def _ending_order(item: Item) -> tuple[int, str]:
+    return item.stored.task.terminal_sequence or 0, item.stored.task.id

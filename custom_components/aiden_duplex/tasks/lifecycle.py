@@ -1,0 +1,170 @@
+"""The arrows between a task's states. Pure: a stored task in, a stored task out."""
+
+from dataclasses import replace
+from datetime import datetime
+import uuid
+
+from ..storage.lines import storable
+from .limits import TaskLimits
+from .model import Delivery, Origin, Outcome, ReasonClass, Task, TaskStatus, UserAction
+from .queue import Place
+from .records import Stored
+from .runner import Question
+
+RUNNER_STUCK = "runner_stuck"
+RECOVERY_CAP = "recovery_cap"
+
+
+def tidy(text: str, limit: int) -> str:
+    """Return text that can be stored, cut to ``limit`` characters and an ellipsis."""
+    text = storable(text)
+    return text if len(text) <= limit else f"{text[:limit]}…"
+
+
+def created(goal: str, *, origin: Origin, now: datetime, place: Place) -> Stored:
+    """Return a new task that waits in the queue."""
+    task = Task(
+        id=f"task_{uuid.uuid4().hex}",
+        prompt=goal,
+        status=TaskStatus.QUEUED,
+        created_at=now,
+        updated_at=now,
+        origin=origin,
+    )
+    return Stored(task=task, place=place)
+
+
+def started(stored: Stored, *, now: datetime) -> Stored:
+    """Return the task as its run begins; the answer goes with the run."""
+    changed = stored.with_task(
+        status=TaskStatus.RUNNING,
+        started_at=stored.task.started_at or now,
+        updated_at=now,
+    )
+    return replace(changed, resumed=False, continuation=None, recovered=False)
+
+
+def paused(
+    stored: Stored,
+    question: Question,
+    *,
+    applied_revision: int,
+    now: datetime,
+    limits: TaskLimits,
+) -> Stored:
+    """Return the task as it waits for a person; the worker is free."""
+    return stored.with_task(
+        pending_user_action=UserAction(
+            id=f"q_{uuid.uuid4().hex}",
+            reason=question.reason,
+            details=tidy(question.details, limits.detail_chars),
+            suggested_action=tidy(question.suggested_action, limits.detail_chars),
+            created_at=now,
+        ),
+        applied_revision=applied_revision,
+        updated_at=now,
+    )
+
+
+def answered(stored: Stored, message: str, *, now: datetime, place: Place) -> Stored:
+    """Return the task as it waits in the queue with an answer.
+
+    An answer that no run has got yet is kept and the new one put below it.
+    """
+    text = f"{stored.continuation}\n\n{message}" if stored.continuation else message
+    changed = stored.with_task(pending_user_action=None, updated_at=now)
+    return replace(changed, resumed=True, continuation=text, place=place)
+
+
+def refused(stored: Stored, message: str, *, now: datetime, sequence: int) -> Stored:
+    """Return the task as it ends because its question was refused."""
+    action = stored.task.pending_user_action
+    asked = f" ({action.details})" if action and action.details else ""
+    return ended(
+        stored,
+        TaskStatus.COMPLETED,
+        now=now,
+        sequence=sequence,
+        outcome=Outcome.NOT_ACHIEVED,
+        result=f"Not done: what it needed was refused{asked}. The person said: {message}",
+    )
+
+
+def cancelling(stored: Stored, *, now: datetime) -> Stored:
+    """Return the task as its run is being stopped."""
+    return stored.with_task(status=TaskStatus.CANCELLING, updated_at=now)
+
+
+def cancelled(
+    stored: Stored, *, now: datetime, sequence: int, error: str | None = None
+) -> Stored:
+    """Return the task as it ends on request."""
+    untouched = stored.task.started_at is None
+    return ended(
+        stored,
+        TaskStatus.CANCELLED,
+        now=now,
+        sequence=sequence,
+        outcome=Outcome.NOT_ACHIEVED if untouched else Outcome.UNKNOWN,
+        error=error,
+    )
+
+
+def ended(
+    stored: Stored,
+    status: TaskStatus,
+    *,
+    now: datetime,
+    sequence: int,
+    outcome: Outcome,
+    result: str | None = None,
+    error: str | None = None,
+    evidence: str | None = None,
+    applied_revision: int | None = None,
+) -> Stored:
+    """Return the task in a terminal state: no question, no answer left, to be told."""
+    applied = (
+        stored.task.applied_revision if applied_revision is None else applied_revision
+    )
+    changed = stored.with_task(
+        status=status,
+        updated_at=now,
+        completed_at=now,
+        pending_user_action=None,
+        outcome=outcome,
+        result=result or None,
+        error=error or None,
+        evidence=evidence or None,
+        applied_revision=applied,
+        delivery=Delivery.QUEUED,
+        terminal_sequence=sequence,
+    )
+    return replace(changed, resumed=False, continuation=None, recovered=False)
+
+
+def handed_back(stored: Stored, *, now: datetime, place: Place) -> Stored:
+    """Return a task whose run was cut off by a stop or a crash: it waits to be recovered.
+
+    An orderly stop counts as much as a crash: a task that outlives every run is not
+    tried for ever.
+    """
+    changed = stored.with_task(status=TaskStatus.QUEUED, updated_at=now)
+    return replace(
+        changed, place=place, recovered=True, recoveries=stored.recoveries + 1
+    )
+
+
+def held(stored: Stored, *, now: datetime) -> Stored:
+    """Return the task as it waits for somebody to say whether it is still wanted."""
+    task = stored.task
+    question = UserAction(
+        id=f"q_{uuid.uuid4().hex}",
+        reason=ReasonClass.HELD,
+        details=f"This was asked for at {task.created_at:%Y-%m-%d %H:%M} UTC and was held up by a restart.",
+        suggested_action="Say whether it should still be done.",
+        created_at=now,
+    )
+    changed = stored.with_task(
+        status=TaskStatus.RUNNING, pending_user_action=question, updated_at=now
+    )
+    return replace(changed, resumed=False)

@@ -1,0 +1,358 @@
+"""The task manager: what foreground, actions and runtime know of the tasks."""
+
+import asyncio
+from collections.abc import Callable, Collection, Coroutine, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ..storage.contract import JournalError, JournalProtocol
+from ..storage.lines import storable
+from . import lifecycle
+from .book import Item, TaskBook
+from .delivery import DeliveryDesk
+from .duplicates import refuse_duplicate
+from .errors import (
+    NotWaitingError,
+    StaleQuestionError,
+    TaskQueueFullError,
+    TaskStorageError,
+    TasksUnavailableError,
+    TaskValueError,
+)
+from .limits import TaskLimits
+from .model import Decision, Origin, Task, TaskEvent, TaskEventType, TaskStatus
+from .queue import Lane
+from .records import Stored
+from .runner import Runner
+from .worker import Worker
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelResult:
+    """What a cancel came to."""
+
+    task: Task
+    notification_cleared: bool
+    """The task had ended, and its ending will not be told."""
+    already_ended: bool
+    """The task had ended before; its status stays."""
+
+
+class TaskManager:
+    """Creates, runs, stops and remembers tasks, and hands out their endings.
+
+    What :meth:`create` and :meth:`respond` return is durable. Stopping is the exception:
+    it works in memory first, also when nothing can be stored.
+    """
+
+    def __init__(
+        self,
+        *,
+        journal: JournalProtocol,
+        runner: Runner,
+        now: Callable[[], datetime],
+        limits: TaskLimits = TaskLimits(),
+    ) -> None:
+        """Touch nothing yet. ``now`` returns UTC."""
+        self._limits = limits
+        self._book = TaskBook(journal, now, limits)
+        self._worker = Worker(self._book, runner)
+        self._desk = DeliveryDesk(self._book)
+        self._creating = asyncio.Lock()
+        self._operations: set[asyncio.Task[Task]] = set()
+        self._open = False
+
+    async def load(self) -> None:
+        """Read the journal and decide what becomes of every task; nothing runs yet.
+
+        Raises:
+            TaskStorageError: The journal cannot be read.
+
+        """
+        try:
+            await self._book.load()
+        except JournalError as err:
+            raise TaskStorageError(str(err)) from err
+        self._open = True
+
+    def start(self) -> None:
+        """Begin to work the queue. A second call does nothing."""
+        if self._open:
+            self._worker.start()
+
+    async def close(self) -> None:
+        """Stop orderly within ``limits.close_s``: a run that is cut off will be recovered."""
+        if not self._open:
+            return
+        self._open = False
+        await self._worker.stop(self._limits.close_s * 0.55)
+        await self._book.ledger.close(self._limits.close_s * 0.35)
+        if self._operations:
+            # All their records are decided, so they end at once.
+            await asyncio.wait(
+                set(self._operations), timeout=self._limits.close_s * 0.1
+            )
+
+    async def create(
+        self,
+        goal: str,
+        *,
+        origin: Origin,
+        distinct_from: Collection[str] | None = None,
+        repeat: bool = False,
+    ) -> Task:
+        """Create a task; it is queued and durable on return.
+
+        Args:
+            goal: The complete goal, 1 to 8,000 characters without surrounding space.
+            origin: Who asks.
+            distinct_from: For the foreground: the ids of all outstanding tasks, as it
+                knows them. None for callers that do not know them; then the goal is
+                compared with the goals in flight.
+            repeat: The same goal shall be done once more. It does not replace
+                ``distinct_from``.
+
+        Raises:
+            TaskValueError: ``goal_empty`` or ``goal_too_long``.
+            DuplicateTaskError: The work may be under way.
+            TaskQueueFullError: Too many tasks wait.
+            TaskStorageError: It could not be stored and will not be done.
+            TasksUnavailableError: Not loaded or closed.
+
+        """
+        self._check_open()
+        text = self._checked(goal, "goal", self._limits.goal_chars)
+        if len(self._operations) >= self._limits.queued:
+            raise TaskQueueFullError(self._limits.queued)
+        return await self._to_the_end(
+            self._create(text, origin, distinct_from, repeat=repeat)
+        )
+
+    def get(self, task_id: str) -> Task:
+        """Return one task.
+
+        Raises:
+            TaskNotFoundError: There is none with this id.
+
+        """
+        return self._book.snapshot(self._book.find(task_id))
+
+    @property
+    def current(self) -> Task | None:
+        """Return the task in work: the run, else one that was answered, else one that waits."""
+        if (active := self._worker.active) is not None:
+            return self._book.snapshot(active)
+        begun = [
+            item
+            for item in self._book.items
+            if item.stored.task.status is TaskStatus.RUNNING
+        ]
+        if not begun:
+            return None
+        return self._book.snapshot(min(begun, key=_begun_order))
+
+    def outstanding(self) -> list[Task]:
+        """Return what is in flight or was not told yet, the newest first."""
+        return self._book.snapshots(
+            item for item in self._book.items if item.stored.task.is_outstanding
+        )
+
+    def tasks(self) -> list[Task]:
+        """Return all tasks that are remembered, the newest first."""
+        return self._book.snapshots(self._book.items)
+
+    async def cancel(self, task_id: str) -> CancelResult:
+        """Stop a task, or let the ending of an ended one not be told.
+
+        Nothing of the task reaches the phone from the moment of this call. Works when
+        nothing can be stored. A running task is ``cancelling`` until its run returned.
+
+        Raises:
+            TaskNotFoundError: There is none with this id.
+            TasksUnavailableError: Not loaded or closed.
+
+        """
+        item = self._book.find(task_id)
+        self._check_open()
+        ended = item.stored.task.status.is_terminal
+        cleared = False
+        saved: asyncio.Future[bool] | None = None
+        if ended:
+            cleared, saved = self._desk.suppress(item)
+        elif item.stored.task.status is not TaskStatus.CANCELLING:
+            saved = self._worker.cancel(item)
+        if saved is not None:
+            await asyncio.wait({saved}, timeout=self._limits.cancel_save_s)
+        return CancelResult(
+            task=self._book.snapshot(item),
+            notification_cleared=cleared,
+            already_ended=ended,
+        )
+
+    async def respond(
+        self,
+        task_id: str,
+        message: str,
+        *,
+        decision: Decision = Decision.ANSWERED,
+        question_id: str | None = None,
+    ) -> Task:
+        """Answer or refuse a task's question; durable on return.
+
+        An answered task goes to the head of the queue, whatever waits there. A refused
+        one is completed and not achieved.
+
+        Raises:
+            TaskNotFoundError: There is none with this id.
+            TaskValueError: ``message_empty`` or ``message_too_long``.
+            NotWaitingError: There is no open question.
+            StaleQuestionError: Another question is open.
+            TaskStorageError: It could not be stored; the question stays open.
+            TasksUnavailableError: Not loaded or closed.
+
+        """
+        item = self._book.find(task_id)
+        self._check_open()
+        text = self._checked(message, "message", self._limits.message_chars)
+        return await self._to_the_end(self._respond(item, text, decision, question_id))
+
+    def subscribe(self, listener: Callable[[TaskEvent], None]) -> Callable[[], None]:
+        """Call a listener with every event; returns how to end that.
+
+        Events come in order, after they are durable. Besides the arrows of the
+        lifecycle, ``updated`` tells of a live step (``is_step``) or that an ending was
+        delivered or suppressed.
+        """
+        return self._book.subscribe(listener)
+
+    @property
+    def terminal_sequence(self) -> int:
+        """Return the number of the last ending; it rises with every one."""
+        return self._book.sequence
+
+    def claim(self, session: str) -> list[Task]:
+        """Give all endings that wait to be told to a session, in the order of the endings."""
+        return self._desk.claim(session)
+
+    def begin(self, session: str, task_ids: Iterable[str]) -> list[Task]:
+        """Return, right before they are told, those claims that still count."""
+        return self._desk.begin(session, task_ids)
+
+    async def acknowledge(self, task_ids: Iterable[str]) -> None:
+        """Note that endings in delivery were handed to the model; others are ignored."""
+        await self._desk.acknowledge(task_ids)
+
+    def release(self, session: str) -> None:
+        """Let endings that a session claimed and did not deliver wait again."""
+        self._desk.release(session)
+
+    async def mark_delivered(self, task_id: str) -> None:
+        """Note that an ending was read by a query; no effect on other tasks.
+
+        Raises:
+            TaskNotFoundError: There is none with this id.
+
+        """
+        await self._desk.mark_delivered(task_id)
+
+    async def _create(
+        self,
+        goal: str,
+        origin: Origin,
+        distinct_from: Collection[str] | None,
+        *,
+        repeat: bool,
+    ) -> Task:
+        # One at a time: two creations must see each other as duplicates.
+        async with self._creating:
+            self._check_open()
+            refuse_duplicate(
+                goal, self.outstanding(), distinct_from=distinct_from, repeat=repeat
+            )
+            queue = self._book.queue
+            if queue.new_tasks >= self._limits.queued:
+                raise TaskQueueFullError(self._limits.queued)
+            stored = lifecycle.created(
+                goal,
+                origin=origin,
+                now=self._book.now(),
+                place=queue.next_place(Lane.NEW),
+            )
+            if not await self._book.save(stored, owed=False):
+                raise TaskStorageError(self._book.ledger.trouble)
+            item = self._book.add(stored)
+            self._worker.wake()
+            return self._book.snapshot(item)
+
+    async def _respond(
+        self, item: Item, message: str, decision: Decision, question_id: str | None
+    ) -> Task:
+        before = item.stored
+        action = before.task.pending_user_action
+        if action is None or not before.task.is_waiting or item.answering:
+            raise NotWaitingError(before.task.id)
+        if question_id not in (None, action.id):
+            raise StaleQuestionError(before.task.id)
+        item.answering = True
+        try:
+            after = self._answered(before, message, decision)
+            saved = await self._book.save(after, owed=False)
+        finally:
+            item.answering = False
+        if item.stored is not before:
+            raise NotWaitingError(before.task.id)
+        if not saved:
+            raise TaskStorageError(self._book.ledger.trouble)
+        if after.task.status.is_terminal:
+            self._book.finish(item, after)
+        else:
+            self._book.apply(item, after, TaskEventType.ANSWERED)
+        self._worker.wake()
+        return self._book.snapshot(item)
+
+    def _answered(self, before: Stored, message: str, decision: Decision) -> Stored:
+        now = self._book.now()
+        match decision:
+            case Decision.ANSWERED:
+                place = self._book.queue.next_place(Lane.RESUMED)
+                return lifecycle.answered(before, message, now=now, place=place)
+            case Decision.REFUSED:
+                sequence = self._book.sequence + 1
+                return lifecycle.refused(before, message, now=now, sequence=sequence)
+
+    async def _to_the_end(self, operation: Coroutine[Any, Any, Task]) -> Task:
+        """Finish what is half in the journal even if the caller stops waiting."""
+        task = asyncio.create_task(operation)
+        self._operations.add(task)
+        task.add_done_callback(self._operation_ended)
+        await asyncio.wait({task})
+        return task.result()
+
+    def _operation_ended(self, task: asyncio.Task[Task]) -> None:
+        self._operations.discard(task)
+        if not task.cancelled():
+            # The caller has it, or has gone.
+            task.exception()
+
+    def _check_open(self) -> None:
+        if not self._open:
+            raise TasksUnavailableError
+
+    def _checked(self, text: str, name: str, limit: int) -> str:
+        """Return a text of a person without surrounding space."""
+        text = storable(text).strip()
+        if not text:
+            raise TaskValueError(f"{name}_empty", f"the {name} is empty")
+        if len(text) > limit:
+            raise TaskValueError(
+                f"{name}_too_long", f"the {name} has more than {limit} characters"
+            )
+        return text
+
+
+def _begun_order(item: Item) -> tuple[bool, datetime]:
+    """Order what has begun: answered tasks first, then the longest wait."""
+    task = item.stored.task
+    action = task.pending_user_action
+    return action is not None, action.created_at if action else task.updated_at

@@ -1,0 +1,130 @@
+"""A task as it stands in the journal: one complete record per change, the last one counts."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+import logging
+from typing import Any
+
+from ..storage.contract import Record
+from .model import Delivery, Origin, Outcome, ReasonClass, Task, TaskStatus, UserAction
+from .queue import Lane, Place
+
+_LOGGER = logging.getLogger(__name__)
+
+_KIND = "task"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """Everything about a task that survives a restart."""
+
+    task: Task
+    """Without the live step and the queue position."""
+    place: Place
+    """Where it stands while it waits in the queue."""
+    resumed: bool = False
+    """It was answered and waits in the queue; its status stays running."""
+    continuation: str | None = None
+    """The answer that the next run gets."""
+    recovered: bool = False
+    """The run before the next one was cut off."""
+    recoveries: int = 0
+    """How often a run of this task was cut off."""
+
+    @property
+    def is_in_queue(self) -> bool:
+        """Return whether the task waits for the worker."""
+        return self.task.status is TaskStatus.QUEUED or (
+            self.task.status is TaskStatus.RUNNING and self.resumed
+        )
+
+    def with_task(self, **changes: Any) -> Stored:
+        """Return a copy with a changed task."""
+        return replace(self, task=replace(self.task, **changes))
+
+
+def encode(stored: Stored) -> Record:
+    """Return the record of a task.
+
+    Claims belong to a session and end with the process, so they are kept as queued.
+    """
+    task = stored.task
+    delivery = task.delivery
+    if delivery in (Delivery.CLAIMED, Delivery.DELIVERING):
+        delivery = Delivery.QUEUED
+    record = replace(task, delivery=delivery, step=None, queue_position=None).as_dict()
+    return record | {
+        "kind": _KIND,
+        "terminal_sequence": task.terminal_sequence,
+        "lane": int(stored.place[0]),
+        "place": stored.place[1],
+        "resumed": stored.resumed,
+        "continuation": stored.continuation,
+        "recovered": stored.recovered,
+        "recoveries": stored.recoveries,
+    }
+
+
+def decode_all(records: Iterable[Record]) -> dict[str, Stored]:
+    """Return the last state of every task. What cannot be understood is left out."""
+    result: dict[str, Stored] = {}
+    unknown = 0
+    for record in records:
+        try:
+            stored = _decode(record)
+        except KeyError, TypeError, ValueError, AttributeError:
+            unknown += 1
+            continue
+        result[stored.task.id] = stored
+    if unknown:
+        _LOGGER.error("%d records of the task journal were not understood", unknown)
+    return result
+
+
+def _decode(record: Record) -> Stored:
+    if record["kind"] != _KIND:
+        raise ValueError("not a task")
+    outcome = record.get("outcome")
+    action = record.get("pending_user_action")
+    return Stored(
+        task=Task(
+            id=record["id"],
+            prompt=record["prompt"],
+            status=TaskStatus(record["status"]),
+            created_at=datetime.fromisoformat(record["created_at"]),
+            updated_at=datetime.fromisoformat(record["updated_at"]),
+            origin=Origin(**record["origin"]),
+            result=record.get("result"),
+            error=record.get("error"),
+            started_at=_time(record, "started_at"),
+            completed_at=_time(record, "completed_at"),
+            pending_user_action=_action(action) if action else None,
+            outcome=Outcome(outcome) if outcome else None,
+            evidence=record.get("evidence"),
+            goal_revision=record["goal_revision"],
+            applied_revision=record["applied_revision"],
+            delivery=Delivery(record["delivery"]),
+            terminal_sequence=record["terminal_sequence"],
+        ),
+        place=(Lane(record["lane"]), record["place"]),
+        resumed=record["resumed"],
+        continuation=record["continuation"],
+        recovered=record["recovered"],
+        recoveries=record["recoveries"],
+    )
+
+
+def _action(value: dict[str, Any]) -> UserAction:
+    return UserAction(
+        id=value["id"],
+        reason=ReasonClass(value["reason"]),
+        details=value["details"],
+        suggested_action=value["suggested_action"],
+        created_at=datetime.fromisoformat(value["created_at"]),
+    )
+
+
+def _time(record: Record, name: str) -> datetime | None:
+    value = record.get(name)
+    return datetime.fromisoformat(value) if value else None

@@ -1,0 +1,45 @@
+"""What becomes of a task found in the journal when the process starts. Pure."""
+
+from datetime import datetime
+
+from . import lifecycle
+from .limits import TaskLimits
+from .model import Outcome, TaskStatus
+from .queue import Place
+from .records import Stored
+
+
+def recover(
+    stored: Stored,
+    *,
+    now: datetime,
+    limits: TaskLimits,
+    first_place: Place,
+    sequence: int,
+) -> Stored:
+    """Return the task as it goes on; the same object if nothing changes.
+
+    A cancel that was under way is finished, a question stays open, a run that was cut
+    off is queued again (at most ``limits.recoveries`` times). Work that is too old is
+    held with a question; a clock that went back cannot tell, so it holds, too.
+    """
+    task = stored.task
+    if task.status.is_terminal or task.is_waiting:
+        return stored
+    if task.status is TaskStatus.CANCELLING:
+        return lifecycle.cancelled(stored, now=now, sequence=sequence)
+    after = stored
+    if not stored.is_in_queue:
+        after = lifecycle.handed_back(stored, now=now, place=first_place)
+    if after.recoveries > limits.recoveries:
+        return lifecycle.ended(
+            after,
+            TaskStatus.FAILED,
+            now=now,
+            sequence=sequence,
+            outcome=Outcome.UNKNOWN,
+            error=lifecycle.RECOVERY_CAP,
+        )
+    if abs(now - task.updated_at) > limits.hold_after:
+        return lifecycle.held(after, now=now)
+    return after

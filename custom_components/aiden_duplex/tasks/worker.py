@@ -1,0 +1,264 @@
+"""Works the queue: one run at a time, and a way to stop it that always ends."""
+
+import asyncio
+import contextlib
+import logging
+
+from . import lifecycle
+from .book import Item, TaskBook
+from .endings import after_run, not_started
+from .model import ReasonClass, TaskEventType, TaskStatus
+from .records import Stored
+from .run import Run, StopReason
+from .runner import Runner, RunResult
+
+_LOGGER = logging.getLogger(__name__)
+
+_ON_THE_PHONE = frozenset(
+    {
+        ReasonClass.AUTHENTICATION,
+        ReasonClass.CAPTCHA,
+        ReasonClass.VERIFICATION_CODE,
+        ReasonClass.SENSITIVE_OPERATION,
+        ReasonClass.BLACK_SCREEN,
+        ReasonClass.UNSUPPORTED_ACTION,
+    }
+)
+"""Reasons for which a person has something to do on the phone itself."""
+
+
+class Worker:
+    """Takes tasks from the queue and runs them, one after the other."""
+
+    def __init__(self, book: TaskBook, runner: Runner) -> None:
+        """Do nothing yet."""
+        self._book = book
+        self._runner = runner
+        self._limits = book.limits
+        self._now = book.now
+        self._wake = asyncio.Event()
+        self._active: tuple[Item, Run] | None = None
+        self._reserved: tuple[Item, float] | None = None
+        self._closing: asyncio.Future[None] | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._strays: set[asyncio.Task[RunResult]] = set()
+
+    @property
+    def active(self) -> Item | None:
+        """Return the task whose run is going on."""
+        return self._active[0] if self._active else None
+
+    def start(self) -> None:
+        """Begin to work. A second call does nothing."""
+        if self._task is None:
+            self._closing = asyncio.get_running_loop().create_future()
+            self._task = asyncio.create_task(self._work(self._closing))
+
+    def wake(self) -> None:
+        """Look at the queue: something in it or about the reservation changed."""
+        self._wake.set()
+
+    def cancel(self, item: Item) -> asyncio.Future[bool]:
+        """Stop a task that has not ended, at once in memory; returns its record.
+
+        A run is first cut off from the phone, then told to end; the task is cancelled
+        when the run has returned.
+        """
+        if self._active is None or self._active[0] is not item:
+            return self._cancelled(item)
+        self._active[1].stop(StopReason.CANCELED)
+        stored = lifecycle.cancelling(item.stored, now=self._now())
+        saved = self._book.save(stored)
+        self._book.apply(item, stored, TaskEventType.CANCELLING)
+        return saved
+
+    async def stop(self, deadline_s: float) -> None:
+        """End the run and the worker; an interrupted task is queued for recovery."""
+        if self._task is None or self._closing is None:
+            return
+        if not self._closing.done():
+            self._closing.set_result(None)
+        self.wake()
+        if self._active is not None:
+            self._active[1].stop(StopReason.SHUTDOWN)
+        await asyncio.wait({self._task}, timeout=deadline_s)
+        if not self._task.done():
+            _LOGGER.error("The task worker did not end in time")
+            self._task.cancel()
+            await asyncio.wait({self._task}, timeout=0.2)
+        for stray in self._strays:
+            stray.cancel(StopReason.SHUTDOWN)
+        if self._strays:
+            await asyncio.wait(set(self._strays), timeout=0.2)
+
+    async def _work(self, closing: asyncio.Future[None]) -> None:
+        while not closing.done():
+            self._wake.clear()
+            if item := self._next():
+                await self._work_on(item, closing)
+            else:
+                await self._idle()
+
+    def _next(self) -> Item | None:
+        """Return the task that may run now."""
+        if (item := self._reserved_for()) is not None:
+            return item if item.stored.is_in_queue else None
+        head = self._book.queue.head
+        return self._book.find(head) if head is not None else None
+
+    def _reserved_for(self) -> Item | None:
+        """Return the task that the phone is kept for, while a person works on it."""
+        if self._reserved is None:
+            return None
+        item, until = self._reserved
+        over = asyncio.get_running_loop().time() >= until
+        if over or not (item.stored.task.is_waiting or item.stored.is_in_queue):
+            self._reserved = None
+            return None
+        return item
+
+    async def _idle(self) -> None:
+        """Wait until something changes or the reservation is over."""
+        until = self._reserved[1] if self._reserved else None
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout_at(until):
+                await self._wake.wait()
+
+    async def _work_on(self, item: Item, closing: asyncio.Future[None]) -> None:
+        """Run a task once and apply what came of it."""
+        before = item.stored
+        if (after := await self._store_start(item, closing)) is None:
+            return
+        run = Run(before, self._runner, self._limits)
+        self._active = item, run
+        try:
+            self._book.apply(item, after, TaskEventType.RUNNING)
+            # A listener may have cancelled it already.
+            if run.reason is None:
+                await run.watch(lambda text: self._step(item, run, text), closing)
+            await self._conclude(item, run)
+        finally:
+            self._active = None
+            if (stray := run.left_behind) is not None:
+                self._strays.add(stray)
+                stray.add_done_callback(self._stray_ended)
+
+    async def _store_start(
+        self, item: Item, closing: asyncio.Future[None]
+    ) -> Stored | None:
+        """Make the start durable; without it an act could be done twice after a crash.
+
+        None if the task does not start: it was cancelled, the process stops, or the
+        journal stays unwritable, for which the task fails.
+        """
+        before = item.stored
+        for pause_s in (*self._limits.start_retries_s, None):
+            after = lifecycle.started(before, now=self._now())
+            saved = await self._book.save(after, owed=False)
+            if item.stored is not before:
+                return None
+            if closing.done():
+                if saved:
+                    await self._book.save(before)
+                return None
+            if saved:
+                return after
+            if pause_s is not None and not await self._pause(pause_s, item, closing):
+                return None
+        failed = not_started(
+            before,
+            self._book.ledger.trouble,
+            now=self._now(),
+            sequence=self._book.sequence + 1,
+        )
+        self._book.save(failed)
+        self._book.finish(item, failed)
+        return None
+
+    async def _pause(
+        self, seconds: float, item: Item, closing: asyncio.Future[None]
+    ) -> bool:
+        """Wait while the task may still start; whether it may."""
+        before = item.stored
+        until = asyncio.get_running_loop().time() + seconds
+        while item.stored is before and not closing.done():
+            self._wake.clear()
+            try:
+                async with asyncio.timeout_at(until):
+                    await self._wake.wait()
+            except TimeoutError:
+                return True
+        return False
+
+    async def _conclude(self, item: Item, run: Run) -> None:
+        """Apply the end of a run: exactly once, and a cancel wins over anything late.
+
+        The run is over for everybody before the end is published: a listener that
+        cancels the task at once must not wait for it.
+        """
+        result = run.result()
+        if item.stored.task.status is TaskStatus.RUNNING:
+            before = item.stored
+            after = after_run(
+                before,
+                result,
+                reason=run.reason,
+                stuck=run.stuck,
+                now=self._now(),
+                sequence=self._book.sequence + 1,
+                first_place=self._book.queue.first_place(),
+                limits=self._limits,
+            )
+            await self._book.save(after)
+            if item.stored is before:
+                self._active = None
+                self._apply(item, after)
+                return
+        self._active = None
+        if result is not None:
+            _LOGGER.debug("A result came after the cancel and is dropped")
+        self._cancelled(item, error=lifecycle.RUNNER_STUCK if run.stuck else None)
+
+    def _cancelled(self, item: Item, error: str | None = None) -> asyncio.Future[bool]:
+        """End a task on request, in memory first; returns its record."""
+        stored = lifecycle.cancelled(
+            item.stored,
+            now=self._now(),
+            sequence=self._book.sequence + 1,
+            error=error,
+        )
+        saved = self._book.save(stored)
+        self._book.finish(item, stored)
+        self.wake()
+        return saved
+
+    def _apply(self, item: Item, after: Stored) -> None:
+        """Let the book take over what came of a run."""
+        task = after.task
+        if task.status.is_terminal:
+            self._book.finish(item, after)
+        elif (action := task.pending_user_action) is not None:
+            if action.reason in _ON_THE_PHONE:
+                until = asyncio.get_running_loop().time() + self._limits.reserve_s
+                self._reserved = item, until
+            self._book.apply(item, after, TaskEventType.NEEDS_YOU)
+        else:
+            self._book.apply(item, after, None)
+
+    def _step(self, item: Item, run: Run, text: str) -> None:
+        """Publish what a run is doing; nothing that comes late or says the same."""
+        step = lifecycle.tidy(text.strip(), self._limits.step_chars)
+        if self._active != (item, run) or run.reason is not None:
+            _LOGGER.debug("A step came after the end of its run and is dropped")
+        elif step and step != item.step:
+            item.step = step
+            self._book.publish(item, TaskEventType.UPDATED, is_step=True)
+
+    def _stray_ended(self, task: asyncio.Task[RunResult]) -> None:
+        """Drop what a run returns after it was given up."""
+        self._strays.discard(task)
+        if not task.cancelled():
+            _LOGGER.warning(
+                "A run that was cut off has ended after all; its result is dropped",
+                exc_info=task.exception(),
+            )

@@ -1,0 +1,250 @@
+"""The rules of the tasks once more, in the simplest words: a model to compare with.
+
+It knows nothing of journals, coroutines or events; time is a number.
+"""
+
+from dataclasses import dataclass
+
+ENDED = ("cancelled", "failed", "completed")
+UNTOLD = ("queued", "claimed", "delivering")
+STUCK_S = 10
+RESERVE_S = 120
+HOLD_S = 900
+
+
+@dataclass
+class ModelTask:
+    """A task."""
+
+    id: str
+    updated: float
+    status: str = "queued"
+    asks: bool = False
+    answer: str | None = None
+    started: bool = False
+    recovered: bool = False
+    recoveries: int = 0
+    delivery: str = "none"
+    session: str | None = None
+    hold_back: bool = False
+    number: int | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Return whether it is over."""
+        return self.status in ENDED
+
+    @property
+    def outstanding(self) -> bool:
+        """Return whether it counts as outstanding."""
+        return not self.ended or self.delivery in UNTOLD
+
+
+@dataclass
+class ModelRun:
+    """What a run was started with."""
+
+    task: ModelTask
+    answer: str | None
+    recovered: bool
+    cancelled_at: float | None = None
+
+
+class Model:
+    """All tasks and the worker."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self.tasks: dict[str, ModelTask] = {}
+        self.resumed: list[ModelTask] = []
+        self.new: list[ModelTask] = []
+        self.run: ModelRun | None = None
+        self.runs: list[ModelRun] = []
+        self.reserved: tuple[ModelTask, float] | None = None
+        self.endings = 0
+
+    @property
+    def queue(self) -> list[ModelTask]:
+        """Return what waits for the worker."""
+        return self.resumed + self.new
+
+    def outstanding(self) -> list[str]:
+        """Return the outstanding ids, newest first."""
+        return [task.id for task in reversed(self.tasks.values()) if task.outstanding]
+
+    def create(self, task_id: str, now: float) -> None:
+        """Add a task."""
+        task = ModelTask(id=task_id, updated=now)
+        self.tasks[task_id] = task
+        self.new.append(task)
+
+    def advance(self, until: float, wall: float) -> None:
+        """Let pass what happens by itself up to a time."""
+        while True:
+            self._take_next(self._clock, wall)
+            moments = []
+            if self.run and self.run.cancelled_at is not None:
+                moments.append(self.run.cancelled_at + STUCK_S)
+            if self.reserved and self.run is None and self.queue:
+                moments.append(self.reserved[1])
+            due = [moment for moment in moments if moment <= until]
+            if not due:
+                self._clock = until
+                self._take_next(until, wall)
+                return
+            self._clock = min(due)
+            run = self.run
+            if (
+                run
+                and run.cancelled_at is not None
+                and run.cancelled_at + STUCK_S <= self._clock
+            ):
+                self.end_run("cancelled", wall)
+
+    _clock = 0.0
+
+    def _take_next(self, now: float, wall: float) -> None:
+        """Start a run if one may start."""
+        if self.run is not None:
+            return
+        if self.reserved:
+            task, until = self.reserved
+            if now >= until or not (task.asks or task in self.queue):
+                self.reserved = None
+            elif task not in self.queue:
+                return
+        if not self.queue:
+            return
+        task = self.reserved[0] if self.reserved else self.queue[0]
+        self._out_of_queue(task)
+        self.run = ModelRun(task, task.answer, task.recovered)
+        self.runs.append(self.run)
+        task.status, task.started, task.updated = "running", True, wall
+        task.answer, task.recovered = None, False
+
+    def _out_of_queue(self, task: ModelTask) -> None:
+        for lane in (self.resumed, self.new):
+            if task in lane:
+                lane.remove(task)
+
+    def _end(self, task: ModelTask, status: str, wall: float) -> None:
+        self._out_of_queue(task)
+        self.endings += 1
+        task.status, task.asks, task.answer = status, False, None
+        task.recovered = False
+        task.delivery, task.number, task.updated = "queued", self.endings, wall
+
+    def end_run(self, status: str, wall: float) -> None:
+        """Let the run end; a cancelled one can only end as cancelled."""
+        assert self.run
+        run, self.run = self.run, None
+        if run.cancelled_at is not None:
+            status = "cancelled"
+        self._end(run.task, status, wall)
+
+    def pause_run(self, now: float, wall: float, *, on_the_phone: bool) -> None:
+        """Let the run ask."""
+        assert self.run
+        run, self.run = self.run, None
+        if run.cancelled_at is not None:
+            self._end(run.task, "cancelled", wall)
+            return
+        run.task.asks, run.task.updated = True, wall
+        if on_the_phone:
+            self.reserved = run.task, now + RESERVE_S
+
+    def cancel(self, task_id: str, now: float, wall: float) -> tuple[bool, bool]:
+        """Cancel; whether an ending was cleared and whether it had ended before."""
+        task = self.tasks[task_id]
+        if task.ended:
+            if task.delivery in ("queued", "claimed"):
+                task.delivery, task.session = "suppressed", None
+                return True, True
+            if task.delivery == "delivering":
+                task.hold_back = True
+            return False, True
+        if self.run and self.run.task is task:
+            if self.run.cancelled_at is None:
+                self.run.cancelled_at = now
+                task.status, task.updated = "cancelling", wall
+            return False, False
+        self._end(task, "cancelled", wall)
+        return False, False
+
+    def answer(self, task_id: str, text: str, wall: float) -> None:
+        """Answer a question."""
+        task = self.tasks[task_id]
+        task.asks, task.updated = False, wall
+        task.answer = f"{task.answer}\n\n{text}" if task.answer else text
+        self.resumed.append(task)
+
+    def refuse(self, task_id: str, wall: float) -> None:
+        """Refuse a question."""
+        self._end(self.tasks[task_id], "completed", wall)
+
+    def claim(self, session: str) -> list[str]:
+        """Claim all endings that wait."""
+        claimed = self._told(lambda task: task.delivery == "queued")
+        for task in claimed:
+            task.delivery, task.session = "claimed", session
+        return [task.id for task in claimed]
+
+    def begin(self, session: str, ids: set[str]) -> list[str]:
+        """Begin to tell."""
+        begun = self._told(
+            lambda task: (
+                task.delivery == "claimed"
+                and task.session == session
+                and task.id in ids
+            )
+        )
+        for task in begun:
+            task.delivery = "delivering"
+        return [task.id for task in begun]
+
+    def acknowledge(self, ids: set[str]) -> None:
+        """End telling."""
+        for task in self.tasks.values():
+            if task.id in ids and task.delivery == "delivering":
+                task.delivery, task.session = "delivered", None
+
+    def read(self, task_id: str) -> None:
+        """Read an ending by a query."""
+        task = self.tasks[task_id]
+        if task.delivery in UNTOLD:
+            task.delivery, task.session = "delivered", None
+
+    def release(self, session: str) -> None:
+        """End a session."""
+        for task in self.tasks.values():
+            if task.session == session and task.delivery in ("claimed", "delivering"):
+                task.session = None
+                task.delivery = "suppressed" if task.hold_back else "queued"
+
+    def restart(self, wall: float) -> None:
+        """Let the process end and start again; an orderly stop and a crash are alike."""
+        run, self.run, self.reserved = self.run, None, None
+        for task in self.tasks.values():
+            task.session = None
+            if task.delivery in UNTOLD:
+                task.delivery = "suppressed" if task.hold_back else "queued"
+        if run and run.cancelled_at is not None:
+            self._end(run.task, "cancelled", wall)
+        for task in self.tasks.values():
+            old = abs(wall - task.updated) > HOLD_S
+            if task.ended or task.asks:
+                continue
+            if run and run.task is task:
+                task.status, task.recovered, task.updated = "queued", True, wall
+                task.recoveries += 1
+                self.resumed.insert(0, task)
+                if task.recoveries > 2:
+                    self._end(task, "failed", wall)
+                    continue
+            if old:
+                self._out_of_queue(task)
+                task.status, task.asks, task.updated = "running", True, wall
+
+    def _told(self, wanted) -> list[ModelTask]:  # type: ignore[no-untyped-def]
+        found = [task for task in self.tasks.values() if wanted(task)]
+        return sorted(found, key=lambda task: task.number or 0)
