@@ -1,0 +1,323 @@
+"""The phone: who may act, acting, looking."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from . import acts
+from .acts import Aim
+from .coordinates import TouchSpace
+from .driver import Act, Driver, DriverCaps
+from .hands import Hands
+from .lease import Lease, LeaseDesk
+from .observer import Observer, RunBlocking
+from .picture import PictureSource
+from .text import to_strokes
+from .types import (
+    ActRefusedError,
+    ActUnknownError,
+    Key,
+    LeaseRevokedError,
+    LinkLostError,
+    LinkState,
+    NotObservedError,
+    Observation,
+    PictureError,
+    Point,
+)
+
+RELEASE_S = 3.0
+"""How long giving the lease back waits for the phone to be let go."""
+LINK_RETRY_S = 0.25
+"""Before an act that could not be sent is tried again."""
+MAX_TEXT = 2000
+"""Characters of one text: about two minutes of typing."""
+
+
+class PhoneController:
+    """One phone. Acts need a valid lease and a look at the screen under that lease.
+
+    Args:
+        driver: The way to the phone's input; None if none is set up.
+        picture: The source of its picture; None if none is set up.
+        run_blocking: Runs ``function(*arguments)`` where it may block.
+        touch_space: What the phone maps touches onto.
+        link_deadline_s: How long an act waits for a board that is gone.
+        picture_deadline_s: How long an observation waits for a usable picture.
+
+    """
+
+    def __init__(
+        self,
+        *,
+        driver: Driver | None,
+        picture: PictureSource | None,
+        run_blocking: RunBlocking,
+        touch_space: TouchSpace = TouchSpace.FRAME,
+        link_deadline_s: float = 20.0,
+        picture_deadline_s: float = 20.0,
+    ) -> None:
+        """Compose; nothing is opened yet."""
+        self._driver = driver
+        self._hands = Hands(driver) if driver is not None else None
+        self._observer = (
+            Observer(
+                picture,
+                run_blocking=run_blocking,
+                deadline_s=picture_deadline_s,
+                on_picture=self._note_picture,
+            )
+            if picture is not None
+            else None
+        )
+        self._touch_space = touch_space
+        self._link_deadline_s = link_deadline_s
+        self._desk = LeaseDesk()
+        self._observed: Lease | None = None
+        self._last_observation: Observation | None = None
+        self._looked_at: float | None = None
+        self._picture_ok = False
+        self._callbacks: list[Callable[[], None]] = []
+        self._changed = asyncio.Event()
+        self._unsubscribe: Callable[[], None] | None = None
+
+    async def start(self) -> None:
+        """Begin to look for the board; returns before it is found."""
+        if self._driver is not None and self._unsubscribe is None:
+            self._unsubscribe = self._driver.subscribe(self._notify)
+            await self._driver.start()
+
+    async def close(self) -> None:
+        """Take the lease back, let go of everything, leave nothing running."""
+        if (lease := self._desk.holder) is not None:
+            self._desk.fence(lease.owner)
+        self._changed.set()
+        if self._driver is None or self._hands is None:
+            return
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+            self._unsubscribe = None
+        try:
+            await self._driver.close()
+        finally:
+            await self._hands.close()
+
+    @property
+    def link(self) -> LinkState:
+        """Return the state of the way to the phone's input."""
+        return LinkState.DOWN if self._driver is None else self._driver.link
+
+    @property
+    def picture_ok(self) -> bool:
+        """Return whether the last try to get a picture gave one."""
+        return self._picture_ok
+
+    @property
+    def last_observation(self) -> Observation | None:
+        """Return the last look at the screen, whoever took it."""
+        return self._last_observation
+
+    def subscribe(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call back after a change of ``link`` or ``picture_ok``; return the undoing."""
+        self._callbacks.append(callback)
+        return lambda: self._callbacks.remove(callback)
+
+    # The lease.
+
+    def acquire(self, owner: str) -> Lease:
+        """Give the control of the phone to an owner, who must look before acting.
+
+        Raises:
+            LeaseHeldError: Somebody has it.
+
+        """
+        lease = self._desk.acquire(owner)
+        self._observed = None
+        return lease
+
+    def revoke(self, owner: str) -> None:
+        """Let no new act of this owner start, end the running one, let go.
+
+        A text stops between two characters; a gesture finishes if at most 500 ms of it
+        remain. Never blocks; nothing happens if the owner has no lease.
+        """
+        if self._desk.revoke(owner):
+            self._end_acts(at_once=False)
+
+    def fence(self, owner: str) -> None:
+        """Take the lease from an owner who does not give it back, and let go at once."""
+        if self._desk.fence(owner):
+            self._end_acts(at_once=True)
+
+    async def release(self, lease: Lease) -> None:
+        """Give the lease back; after this no report is sent for its owner.
+
+        Waits until the running act has ended and everything is let go, at most 3 s.
+        """
+        try:
+            if self._desk.is_valid(lease):
+                self.revoke(lease.owner)
+            if self._hands is not None:
+                await self._hands.at_rest(RELEASE_S)
+        finally:
+            self._desk.free(lease)
+
+    # Looking.
+
+    async def observe(self, lease: Lease) -> Observation:
+        """Return what the screen shows, fresh and at rest; allows the lease to act.
+
+        Raises:
+            PictureError: No usable picture within the deadline.
+            LeaseRevokedError: The lease is no longer valid.
+
+        """
+        self._desk.check(lease)
+        if self._observer is None:
+            raise PictureError("no source of the phone's picture is set up")
+        acted_at = None
+        if self._hands is not None:
+            await self._hands.at_rest(RELEASE_S)
+            acted_at = self._hands.last_act_at
+        is_new = acted_at is not None and (
+            self._looked_at is None or acted_at > self._looked_at
+        )
+        started_at = asyncio.get_running_loop().time()
+        observation = await self._observer.observe(
+            acted_at=acted_at if is_new else None,
+            check=lambda: self._desk.check(lease),
+        )
+        self._desk.check(lease)
+        self._looked_at = started_at
+        self._last_observation = observation
+        self._observed = lease
+        return observation
+
+    # Acting. Every act raises:
+    #   LeaseRevokedError: the lease is not valid, or was taken back during the act.
+    #   NotObservedError: the screen was not looked at since it became unsettled.
+    #   LinkLostError: the board stayed away past the deadline; nothing was sent.
+    #   ActUnknownError: the link broke during the act; it is never sent again.
+    #   ActRefusedError: the board cannot do it.
+
+    async def tap(self, lease: Lease, point: Point, *, hold_ms: int = 60) -> None:
+        """Touch a point for a moment."""
+        gesture = self._aim(lease).press(point, hold_ms)
+        await self._act(lease, lambda _caps: [gesture])
+
+    async def long_press(
+        self, lease: Lease, point: Point, *, hold_ms: int = 600
+    ) -> None:
+        """Touch a point for long."""
+        await self.tap(lease, point, hold_ms=hold_ms)
+
+    async def swipe(
+        self, lease: Lease, start: Point, end: Point, *, duration_ms: int = 400
+    ) -> None:
+        """Draw a finger from one point to another."""
+        gesture = self._aim(lease).swipe(start, end, duration_ms)
+        await self._act(lease, lambda _caps: [gesture])
+
+    async def type_text(
+        self,
+        lease: Lease,
+        text: str,
+        *,
+        allow_enter: bool = False,
+        plain_typography: bool = False,
+    ) -> None:
+        """Type a text; see :func:`.text.to_strokes`.
+
+        Raises:
+            UnsupportedTextError: Some characters cannot be typed; nothing was typed.
+
+        """
+        self._check(lease)
+        if len(text) > MAX_TEXT:
+            raise ActRefusedError(
+                f"a text has at most {MAX_TEXT} characters; nothing was typed"
+            )
+        strokes = to_strokes(
+            text, allow_enter=allow_enter, plain_typography=plain_typography
+        )
+        await self._act(lease, lambda caps: acts.typing(strokes, caps))
+
+    async def press_key(self, lease: Lease, key: Key) -> None:
+        """Press a key."""
+        self._check(lease)
+        await self._act(lease, lambda caps: [acts.key(key, caps)])
+
+    async def _act(
+        self, lease: Lease, build: Callable[[DriverCaps], Sequence[Act]]
+    ) -> None:
+        """Play acts as soon as the link is up."""
+        if self._hands is None:
+            raise ActRefusedError("no board is set up for the phone; nothing was sent")
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._link_deadline_s
+        while True:
+            caps = await self._wait_for_link(lease, deadline)
+            try:
+                await self._hands.play(build(caps), lambda: self._check(lease))
+            except LinkLostError:
+                if loop.time() + LINK_RETRY_S > deadline:
+                    raise
+                await asyncio.sleep(LINK_RETRY_S)
+            except ActUnknownError, LeaseRevokedError, asyncio.CancelledError:
+                self._observed = None
+                raise
+            else:
+                return
+
+    async def _wait_for_link(self, lease: Lease, deadline: float) -> DriverCaps:
+        """Return what can be sent, once the phone can be reached."""
+        try:
+            async with asyncio.timeout_at(deadline):
+                while True:
+                    self._changed.clear()
+                    self._check(lease)
+                    if self._driver is not None and self._driver.caps is not None:
+                        if self._driver.link is LinkState.UP:
+                            return self._driver.caps
+                    await self._changed.wait()
+        except TimeoutError:
+            what = (
+                "the phone is not connected to the board"
+                if self.link is LinkState.NO_PHONE
+                else "the board does not answer"
+            )
+            raise LinkLostError(
+                f"{what}, for {self._link_deadline_s:.0f} s now; nothing was sent"
+            ) from None
+
+    def _aim(self, lease: Lease) -> Aim:
+        """Return how to hit what the last observation shows."""
+        self._check(lease)
+        assert self._last_observation is not None
+        return Aim(self._last_observation, self._touch_space)
+
+    def _check(self, lease: Lease) -> None:
+        """Refuse an act under a lease that is not valid or has not looked."""
+        self._desk.check(lease)
+        if self._observed != lease:
+            raise NotObservedError(
+                "the screen is unsettled: look at it before acting; nothing was sent"
+            )
+
+    def _end_acts(self, *, at_once: bool) -> None:
+        """Stop what runs and wake what waits."""
+        self._observed = None
+        if self._hands is not None:
+            self._hands.let_go(at_once=at_once)
+        self._changed.set()
+
+    def _note_picture(self, ok: bool) -> None:
+        """Tell of a change between pictures and none."""
+        if ok != self._picture_ok:
+            self._picture_ok = ok
+            self._notify()
+
+    def _notify(self) -> None:
+        """Wake what waits and tell the subscribers."""
+        self._changed.set()
+        for callback in tuple(self._callbacks):
+            callback()
