@@ -1,0 +1,1 @@
+"""What is played under MicroPython as well."""
