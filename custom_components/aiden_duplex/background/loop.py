@@ -1,0 +1,321 @@
+"""One run: look, ask the model, do one thing, look again, until there is an end."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+import logging
+
+from ..models.chat.messages import ChatModel, ChatReply, UnusableReplyError
+from ..models.errors import ModelError, ModelErrorKind
+from ..models.tools import ToolArgumentError, ToolCall
+from ..phone.lease import Lease
+from ..phone.types import (
+    ActUnknownError,
+    LeaseRevokedError,
+    LinkLostError,
+    NotObservedError,
+    Observation,
+    PhoneError,
+    Settle,
+    UnsupportedTextError,
+)
+from ..tasks.model import Outcome, ReasonClass
+from ..tasks.runner import Question, RunEnd, RunResult
+from . import prompts, screens, tools
+from .guard import LoopGuard, Verdict
+from .history import History
+from .limits import LoopLimits
+from .ports import PhoneControl
+from .prompts import Interrupt
+from .tools import Command
+
+_LOGGER = logging.getLogger(__name__)
+
+type Record = Callable[[ToolCall, str], Awaitable[None]]
+"""Keeps a call together with its result."""
+
+
+class RunOver(Exception):
+    """The run ends here, from wherever this was noticed."""
+
+    def __init__(self, result: RunResult, interrupt: Interrupt | None = None) -> None:
+        """Keep the end, and why it came early if it did."""
+        super().__init__(result.text)
+        self.result = result
+        self.interrupt = interrupt
+
+
+class DeviceLoop:
+    """Works one goal on the phone under one lease."""
+
+    def __init__(
+        self,
+        *,
+        phone: PhoneControl,
+        lease: Lease,
+        chat: ChatModel,
+        history: History,
+        limits: LoopLimits,
+        on_step: Callable[[str], None],
+        record: Record,
+    ) -> None:
+        """Take what one run needs; ``history`` already says what is to be done."""
+        self._phone = phone
+        self._lease = lease
+        self._chat = chat
+        self._history = history
+        self._limits = limits
+        self._on_step = on_step
+        self._record = record
+        self._guard = LoopGuard()
+        self._step = 0
+        """The turn that is going on, from 1."""
+        self._failures = 0
+        self._black = False
+        self._changed = False
+        self._black_calls = 0
+        self._unseen_act = True
+        """Something was done, or may have been, that no picture has shown yet."""
+        self._doubted = False
+        self.unfinished: ToolCall | None = None
+        """The call that is being run; after the run: that was cut off."""
+        self._shortened = False
+
+    async def run(self) -> RunResult:
+        """Return how the work ended.
+
+        Raises:
+            RunOver: It ended early.
+
+        """
+        self._guard.begin(await self._look(acted=False))
+        for self._step in range(1, self._limits.steps + 1):
+            if result := await self._turn():
+                return result
+        text = prompts.STEPS_ENDED.format(count=self._limits.steps)
+        raise RunOver(_completed(Outcome.UNKNOWN, text), Interrupt.BUDGET_EXCEEDED)
+
+    async def _turn(self) -> RunResult | None:
+        """Ask the model once and do what it says; return the end if this is one."""
+        if self._black:
+            if self._black_calls >= self._limits.black_calls:
+                self._history.add_user(
+                    prompts.labelled("NOTICE", prompts.ASKED_FOR_YOU)
+                )
+                return _paused(
+                    ReasonClass.BLACK_SCREEN,
+                    prompts.BLACK_DETAILS,
+                    prompts.BLACK_SUGGESTION,
+                )
+            self._black_calls += 1
+        try:
+            call = self._take(await self._ask())
+        except UnusableReplyError as err:
+            self._fail(err.message)
+            return None
+        if call is None:
+            self._fail("That was no tool call.")
+            return None
+        try:
+            command = tools.parse(call)
+        except ToolArgumentError as err:
+            await self._answer(call, prompts.error(str(err)))
+            self._fail(None)
+            return None
+        self._failures = 0
+        self._on_step(tools.STEPS[command.name])
+        match command.name:
+            case tools.FINISH:
+                return await self._finish(call, command)
+            case tools.REQUEST:
+                return await self._request(call, command)
+        await self._do(call, command)
+        return None
+
+    # The model.
+
+    async def _ask(self) -> ChatReply:
+        """Return the model's next answer."""
+        self._on_step("waiting for the model")
+        try:
+            return await self._complete()
+        except UnusableReplyError:
+            raise
+        except ModelError as err:
+            _LOGGER.debug("The phone's model failed: %s", err.message)
+            raise RunOver(
+                _failed(prompts.model_error(err.kind)), Interrupt.MODEL_ERROR
+            ) from err
+
+    async def _complete(self) -> ChatReply:
+        try:
+            return await self._chat.complete(self._history.messages(), tools.CATALOGUE)
+        except ModelError as err:
+            if err.kind is not ModelErrorKind.CONTEXT_OVERFLOW or self._shortened:
+                raise
+        self._shortened = True
+        self._history.shorten()
+        return await self._chat.complete(self._history.messages(), tools.CATALOGUE)
+
+    def _take(self, reply: ChatReply) -> ToolCall | None:
+        """Keep an answer in the history; return its first call, the only one that runs."""
+        self._history.add_reply(reply)
+        for other in reply.tool_calls[1:]:
+            self._history.add_result(other.call_id, prompts.NOT_EXECUTED)
+        return reply.tool_calls[0] if reply.tool_calls else None
+
+    def _fail(self, problem: str | None) -> None:
+        """Count an answer that cannot be used; say what is wrong, unless a result does."""
+        self._failures += 1
+        if self._failures >= self._limits.unusable_replies:
+            text = prompts.UNUSABLE.format(count=self._failures)
+            raise RunOver(_failed(text), Interrupt.PARSE_FAILURE)
+        if problem is not None:
+            self._history.add_user(prompts.correction(problem))
+
+    async def _answer(self, call: ToolCall, result: str) -> None:
+        """Give a call its result, in the conversation first and in the transcript then."""
+        self._history.add_result(call.call_id, result)
+        await self._record(call, result)
+
+    # The phone.
+
+    async def _do(self, call: ToolCall, command: Command) -> None:
+        """Run a command unless something speaks against it; show what came of it."""
+        action = command.action
+        verdict = self._guard.judge(action)
+        trouble = self._guard.trouble
+        if verdict is not Verdict.ALLOW and trouble is not None:
+            await self._answer(call, prompts.error(prompts.refused_action(trouble)))
+            if verdict is Verdict.STOP:
+                raise RunOver(
+                    _completed(Outcome.NOT_ACHIEVED, prompts.STOPS[trouble]),
+                    Interrupt.LOOP_DETECTED,
+                )
+            await self._look(acted=False)
+            return
+        if self._black and command.name in tools.NEED_SIGHT:
+            text = (
+                "Not done: the picture is black, you cannot see what you would touch."
+            )
+            await self._answer(call, prompts.error(text))
+            await self._look(acted=False)
+            return
+        self.unfinished = call
+        result = await self._perform(command)
+        self.unfinished = None
+        await self._answer(call, result)
+        screen = await self._look(acted=True)
+        trouble = self._guard.note(action, screen, changed=self._changed)
+        if trouble is not None:
+            self._history.add_user(prompts.trouble(trouble))
+
+    async def _perform(self, command: Command) -> str:
+        """Run a command; every failure that the model can deal with is its result."""
+        if command.name not in tools.LOOKS:
+            self._unseen_act = True
+        try:
+            return prompts.ok(
+                await tools.perform(command, phone=self._phone, lease=self._lease)
+            )
+        except LeaseRevokedError as err:
+            raise RunOver(_failed(prompts.REVOKED), Interrupt.CANCELED) from err
+        except LinkLostError as err:
+            raise RunOver(
+                _failed(f"The phone cannot be reached: {err}."),
+                Interrupt.EXECUTION_ERROR,
+            ) from err
+        except ActUnknownError as err:
+            return prompts.error(
+                f"{err}. The action may or may not have happened. Verify on the next "
+                "picture before you repeat it."
+            )
+        except NotObservedError as err:
+            return prompts.error(f"{err}. Look at the next picture, then decide anew.")
+        except UnsupportedTextError as err:
+            return prompts.error(
+                f"{err} Use other characters, the keyboard on the screen, or ask the person."
+            )
+        except PhoneError as err:
+            return prompts.error(f"Not done: {err}. Try it another way.")
+
+    async def _look(self, *, acted: bool) -> screens.Fingerprint | None:
+        """Show the model what the screen shows now."""
+        self._on_step("looking at the screen")
+        seen = await self._observe()
+        if seen.settle is Settle.BLACK:
+            await asyncio.sleep(self._limits.black_retry_s)
+            seen = await self._observe()
+        self._black = seen.settle is Settle.BLACK
+        if not self._black:
+            self._black_calls = 0
+            self._unseen_act = False
+        self._changed = seen.changed
+        self._history.add_picture(
+            seen.jpeg,
+            prompts.screen(
+                seen,
+                step=self._step + 1,
+                steps=self._limits.steps,
+                acted=acted,
+            ),
+        )
+        return screens.fingerprint(seen.jpeg)
+
+    async def _observe(self) -> Observation:
+        try:
+            return await self._phone.observe(self._lease)
+        except LeaseRevokedError as err:
+            raise RunOver(_failed(prompts.REVOKED), Interrupt.CANCELED) from err
+        except PhoneError as err:
+            raise RunOver(
+                _failed(f"There is no picture of the phone: {err}."),
+                Interrupt.EXECUTION_ERROR,
+            ) from err
+
+    # The ends.
+
+    async def _finish(self, call: ToolCall, command: Command) -> RunResult | None:
+        """Return the end that the model reports, if what it claims can be believed."""
+        given = command.arguments
+        outcome = Outcome(given["outcome"])
+        evidence = given.get("evidence", "").strip() or None
+        text = given["result"].strip()
+        if outcome is Outcome.ACHIEVED and (evidence is None or self._unseen_act):
+            if not self._doubted:
+                self._doubted = True
+                await self._answer(call, prompts.error(prompts.DOUBTED))
+                await self._look(acted=False)
+                return None
+            outcome = Outcome.UNKNOWN
+            text = f"{text} {prompts.UNVERIFIED}"
+        await self._answer(call, prompts.ok("Finished."))
+        return _completed(outcome, text, evidence)
+
+    async def _request(self, call: ToolCall, command: Command) -> RunResult:
+        """Return the pause in which a person is asked."""
+        given = command.arguments
+        await self._answer(call, prompts.ok(prompts.ASKED))
+        return _paused(
+            ReasonClass(given["reason"]),
+            given["details"].strip(),
+            given["suggested_action"].strip(),
+        )
+
+
+def _completed(outcome: Outcome, text: str, evidence: str | None = None) -> RunResult:
+    return RunResult(
+        end=RunEnd.COMPLETED, text=text, outcome=outcome, evidence=evidence
+    )
+
+
+def _failed(text: str) -> RunResult:
+    return RunResult(end=RunEnd.FAILED, text=text)
+
+
+def _paused(reason: ReasonClass, details: str, suggested_action: str) -> RunResult:
+    return RunResult(
+        end=RunEnd.PAUSED,
+        question=Question(
+            reason=reason, details=details, suggested_action=suggested_action
+        ),
+    )
