@@ -1,0 +1,293 @@
+"""The tools of the foreground. Each returns at once; none raises to the model."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from typing import Any
+
+from ..models.tools import ToolSpec, object_schema
+from ..tasks.errors import (
+    DuplicateTaskError,
+    NotWaitingError,
+    StaleQuestionError,
+    TaskError,
+    TaskNotFoundError,
+    TaskQueueFullError,
+)
+from ..tasks.manager import TaskManager
+from ..tasks.model import Decision, Origin
+from .delivery import Delivery
+from .task_view import WHOLE_VIEWS, task_view, task_views
+
+type Output = dict[str, Any]
+type Handler = Callable[[ToolContext, Mapping[str, Any]], Awaitable[Output]]
+
+_ID = {"type": "string", "minLength": 1, "maxLength": 100}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """What the tools of one turn work with."""
+
+    tasks: TaskManager
+    delivery: Delivery
+    speaker: Origin
+    now: Callable[[], datetime]
+    """The local time, aware."""
+    time_zone: Callable[[str], Awaitable[tzinfo | None]]
+    """Finds a time zone by its IANA name."""
+    phone_ready: Callable[[], str | None]
+    """Why the phone cannot be worked now, as a sentence; None when it can."""
+    ending: asyncio.Event
+    """Set when the session is to be closed after the answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool and what it does."""
+
+    spec: ToolSpec
+    handler: Handler
+
+
+def error(code: str, what_to_do: str, **more: Any) -> Output:
+    """Return a failure as a value that tells the model what to do about it."""
+    return {"error": code, "what_to_do": what_to_do, **more}
+
+
+def task_error(err: TaskError) -> Output:
+    """Return the value of a refusal by the task manager."""
+    match err:
+        case DuplicateTaskError():
+            return error(
+                "outstanding_work",
+                "Nothing was created. If one of these covers the wish, tell the person how it "
+                "stands. If the wish is other work, call again with all these ids in distinct_from.",
+                outstanding=task_views(err.outstanding),
+            )
+        case TaskNotFoundError():
+            return error(
+                err.code,
+                "There is no such id. Look with query_agent_task without an id.",
+            )
+        case NotWaitingError():
+            return error(
+                err.code,
+                "It does not wait for the person. Look with query_agent_task how it stands.",
+            )
+        case StaleQuestionError():
+            return error(
+                err.code,
+                "The question has changed. Look with query_agent_task and ask the person again.",
+            )
+        case TaskQueueFullError():
+            return error(
+                err.code,
+                "Nothing was created: too much work waits. Tell the person; offer to stop some.",
+            )
+        case _:
+            return error(err.code, f"It was not done: {err}. Tell the person.")
+
+
+async def _create(context: ToolContext, arguments: Mapping[str, Any]) -> Output:
+    if (reason := context.phone_ready()) is not None:
+        return error(
+            "phone_not_connected",
+            f"Nothing was created: {reason}. Tell the person that it cannot be done now, and why.",
+        )
+    distinct_from = tuple(arguments.get("distinct_from", ()))
+    # What this very answer reports has not been heard: it may be what the person means.
+    unheard = context.delivery.unheard_endings
+    if any(task.id not in distinct_from for task in unheard):
+        outstanding = context.tasks.outstanding()
+        raise DuplicateTaskError(outstanding=(*unheard, *outstanding))
+    task = await context.tasks.create(
+        arguments["task"], origin=context.speaker, distinct_from=distinct_from
+    )
+    return {
+        "task_id": task.id,
+        "status": "queued",
+        "note": "queued, NOT done yet. The result comes later by itself. "
+        "Tell the person that you are on it, not that it is done.",
+    }
+
+
+async def _query(context: ToolContext, arguments: Mapping[str, Any]) -> Output:
+    if (task_id := arguments.get("task_id")) is not None:
+        tasks = [context.tasks.get(task_id)]
+    else:
+        tasks = list(context.tasks.outstanding())
+    for task in tasks[:WHOLE_VIEWS]:
+        context.delivery.note_question(task)
+        if task.status.is_terminal:
+            await context.tasks.mark_delivered(task.id)
+    views = task_views(tasks)
+    if task_id is not None:
+        return views[0]
+    if not views:
+        return {"tasks": [], "note": "Nothing is under way and no result is untold."}
+    return {"tasks": views}
+
+
+async def _cancel(context: ToolContext, arguments: Mapping[str, Any]) -> Output:
+    result = await context.tasks.cancel(arguments["task_id"])
+    output: Output = {
+        "task_id": result.task.id,
+        "status": str(result.task.status),
+        "pending_notification_cleared": result.notification_cleared,
+    }
+    if result.already_ended:
+        output["note"] = (
+            "It had ended before: nothing was stopped, and what it did is not undone."
+        )
+    elif result.task.status.is_terminal:
+        output["note"] = (
+            "Stopped before it was done. What it did already is not undone."
+        )
+    else:
+        output["note"] = "Being stopped, NOT stopped yet. What it did is not undone."
+    return output
+
+
+async def _respond(context: ToolContext, arguments: Mapping[str, Any]) -> Output:
+    task = context.tasks.get(arguments["task_id"])
+    told = context.delivery.question_told(task.id)
+    if told is None and task.is_waiting:
+        context.delivery.note_question(task)
+        return error(
+            "question_not_asked",
+            "The person has not been asked this. Ask now; pass on only their answer to it.",
+            **task_view(task),
+        )
+    task = await context.tasks.respond(
+        task.id,
+        arguments["user_message"],
+        decision=Decision(arguments.get("decision", Decision.ANSWERED)),
+        question_id=told,
+    )
+    return {
+        "task_id": task.id,
+        "status": str(task.status),
+        "note": "Passed on. The work goes on with it, it is NOT done yet."
+        if not task.status.is_terminal
+        else "Passed on; the work has ended.",
+    }
+
+
+async def _time(context: ToolContext, arguments: Mapping[str, Any]) -> Output:
+    now = context.now()
+    if name := arguments.get("timezone"):
+        zone = await context.time_zone(name)
+        if zone is None:
+            return error(
+                "unknown_timezone",
+                "Use an IANA name such as Europe/Berlin, or none for the local time.",
+            )
+        now = now.astimezone(zone)
+    return {
+        "local_time": now.isoformat(timespec="seconds"),
+        "weekday": now.strftime("%A"),
+        "timezone": str(now.tzinfo),
+        "utc_offset": now.strftime("%:z"),
+    }
+
+
+async def _end(context: ToolContext, _arguments: Mapping[str, Any]) -> Output:
+    context.ending.set()
+    return {"status": "ending", "note": "Say a short goodbye now."}
+
+
+TOOLS: tuple[Tool, ...] = (
+    Tool(
+        spec=ToolSpec(
+            name="create_agent_task",
+            description="Give away work on the person's phone. Only queues it: the result comes "
+            "later by itself. Look with query_agent_task first at what is outstanding; all "
+            "outstanding ids must be named in distinct_from, or nothing is created.",
+            parameters=object_schema(
+                {
+                    "task": {
+                        "type": "string",
+                        "description": "The complete goal, with every detail the person gave.",
+                        "minLength": 1,
+                        "maxLength": 8000,
+                    },
+                    "distinct_from": {
+                        "type": "array",
+                        "items": _ID,
+                        "description": "The ids of all outstanding work that this is not.",
+                    },
+                },
+                required=["task"],
+            ),
+        ),
+        handler=_create,
+    ),
+    Tool(
+        spec=ToolSpec(
+            name="query_agent_task",
+            description="Look how work stands: one piece by its id, or without an id everything "
+            "that is under way or whose result was not told yet.",
+            parameters=object_schema({"task_id": _ID}),
+        ),
+        handler=_query,
+    ),
+    Tool(
+        spec=ToolSpec(
+            name="cancel_agent_task",
+            description="Stop one piece of work, because the person wants that.",
+            parameters=object_schema({"task_id": _ID}, required=["task_id"]),
+        ),
+        handler=_cancel,
+    ),
+    Tool(
+        spec=ToolSpec(
+            name="response_user_action",
+            description="Pass on what the person answered to work that waits for them, or that "
+            "they did what was asked. Only after the person said it.",
+            parameters=object_schema(
+                {
+                    "task_id": _ID,
+                    "user_message": {
+                        "type": "string",
+                        "description": "What the person said, in their words.",
+                        "minLength": 1,
+                        "maxLength": 8000,
+                    },
+                    "decision": {
+                        "type": "string",
+                        "enum": [str(decision) for decision in Decision],
+                        "description": "refused when the person says no; else answered.",
+                    },
+                },
+                required=["task_id", "user_message"],
+            ),
+        ),
+        handler=_respond,
+    ),
+    Tool(
+        spec=ToolSpec(
+            name="get_current_time",
+            description="The date, time and time zone now.",
+            parameters=object_schema(
+                {
+                    "timezone": {
+                        "type": "string",
+                        "description": "An IANA name; the local one without it.",
+                        "maxLength": 100,
+                    }
+                }
+            ),
+        ),
+        handler=_time,
+    ),
+    Tool(
+        spec=ToolSpec(
+            name="end_conversation",
+            description="End the conversation after a goodbye, because the person takes leave "
+            "in their latest message.",
+        ),
+        handler=_end,
+    ),
+)
