@@ -1,0 +1,1 @@
+"""Where the firmware runs in the simulator: line, ports, USB side, button."""

@@ -1,0 +1,139 @@
+"""Stretches of one colour in a picture: pages, panels, cards, buttons.
+
+Letters are easy to read dark on white. A picture of a phone has light letters on
+coloured buttons beside dark ones on a light page; found as regions, each can be turned
+into dark on white by itself.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+type Pixels = NDArray[np.int16]
+
+_STEP = 3
+"""The picture is thinned out by this before regions are looked for."""
+_NEXT = 10
+"""Largest difference of neighbouring points within a region, per channel."""
+_SAME = 14
+"""Largest difference of two stretches of one region."""
+_MIN_WIDTH, _MIN_HEIGHT = 0.1, 0.018
+"""Smallest region worth it, of the picture's sides: a button with a short word."""
+_MIN_FILL = 0.45
+"""Share of its rectangle that a region fills; letters take the rest."""
+_NOISE = 14
+"""Difference from the region's colour that JPEG makes."""
+_INK = 34
+"""Difference up to which a point is still the region's own."""
+_FULL_INK = 80
+"""Difference that is drawn black."""
+_EDGE = 5
+"""Points around a region that its outline blurs into."""
+
+
+@dataclass(slots=True)
+class _Region:
+    left: int
+    top: int
+    right: int
+    bottom: int
+    area: int
+    colour: NDArray[np.float64]
+
+    def add(self, row: int, first: int, last: int, colour: NDArray[np.float64]) -> None:
+        length = last - first
+        self.left, self.right = min(self.left, first), max(self.right, last)
+        self.top, self.bottom = min(self.top, row), max(self.bottom, row + 1)
+        self.colour += (colour - self.colour) * (length / (self.area + length))
+        self.area += length
+
+
+def dark_on_white(pixels: Pixels, fallback: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return the picture with the letters of each region dark on white.
+
+    Args:
+        pixels: Height x width x 3.
+        fallback: Grey levels for what lies in no region, such as a wallpaper.
+
+    """
+    result = fallback.copy()
+    thin = pixels[::_STEP, ::_STEP]
+    height, width = thin.shape[:2]
+    found = [
+        region
+        for region in _regions(thin)
+        if region.right - region.left >= _MIN_WIDTH * width
+        and region.bottom - region.top >= _MIN_HEIGHT * height
+        and region.area
+        >= _MIN_FILL * (region.right - region.left) * (region.bottom - region.top)
+    ]
+    for region in sorted(found, key=lambda region: -region.area):
+        _paint(pixels, result, region)
+    return result
+
+
+def _paint(pixels: Pixels, result: NDArray[np.uint8], region: _Region) -> None:
+    """Write one region into the result, within its own outline."""
+    top, bottom = region.top * _STEP, region.bottom * _STEP
+    left, right = region.left * _STEP, region.right * _STEP
+    part = pixels[top:bottom, left:right]
+    distance = np.abs(part - region.colour.astype(np.int16)).max(axis=2)
+    ink = np.clip((distance - _NOISE) * (255 / (_FULL_INK - _NOISE)), 0, 255)
+    grey = 255 - ink.astype(np.uint8)
+    inside = distance < _INK
+    first = inside.argmax(axis=1)
+    last = inside.shape[1] - inside[:, ::-1].argmax(axis=1)
+    columns = np.arange(inside.shape[1])
+    within = (columns >= first[:, None]) & (columns < last[:, None])
+    within &= inside.any(axis=1)[:, None]
+    result[
+        max(0, top - _EDGE) : bottom + _EDGE, max(0, left - _EDGE) : right + _EDGE
+    ] = 255
+    area = result[top:bottom, left:right]
+    area[within] = grey[within]
+
+
+def _regions(pixels: Pixels) -> list[_Region]:
+    """Return the connected stretches of one colour."""
+    regions: list[_Region] = []
+    above: list[tuple[int, int, int]] = []
+    for row in range(pixels.shape[0]):
+        here: list[tuple[int, int, int]] = []
+        for first, last in _runs(pixels[row]):
+            colour = pixels[row, first:last].mean(axis=0)
+            index = _join(regions, above, first, last, colour)
+            if index is None:
+                index = len(regions)
+                regions.append(_Region(first, row, last, row + 1, 0, colour))
+            regions[index].add(row, first, last, colour)
+            here.append((first, last, index))
+        above = here
+    return regions
+
+
+def _join(
+    regions: list[_Region],
+    above: list[tuple[int, int, int]],
+    first: int,
+    last: int,
+    colour: NDArray[np.float64],
+) -> int | None:
+    """Return the region above that a stretch belongs to: the one it touches most."""
+    best: tuple[int, int] | None = None
+    for start, end, index in above:
+        shared = min(end, last) - max(start, first)
+        if shared > 0 and np.abs(regions[index].colour - colour).max() <= _SAME:
+            if best is None or regions[index].area > best[0]:
+                best = (regions[index].area, index)
+    return best[1] if best else None
+
+
+def _runs(row: Pixels) -> Iterator[tuple[int, int]]:
+    """Yield the stretches of a row without a jump; single points are left out."""
+    jumps = np.flatnonzero(np.abs(np.diff(row, axis=0)).max(axis=1) > _NEXT) + 1
+    edges = [0, *jumps.tolist(), row.shape[0]]
+    for first, last in zip(edges, edges[1:], strict=False):
+        if last - first >= 2:
+            yield first, last

@@ -1,0 +1,1 @@
+"""The Realtime interface (general availability) over WebSocket."""

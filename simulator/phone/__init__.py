@@ -1,0 +1,1 @@
+"""A virtual phone: it sees HID reports and shows pictures."""

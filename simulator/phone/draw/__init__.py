@@ -1,0 +1,1 @@
+"""How the virtual phone's frames become pictures."""

@@ -1,0 +1,1 @@
+"""The simulator's HTTP side: picture, control, page."""
