@@ -1,1 +1,43 @@
 """The Aiden Duplex integration."""
+
+import shutil
+
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import config_validation as cv
+from homeassistant.helpers.typing import ConfigType
+
+from .actions import async_setup_actions
+from .const import DOMAIN, PLATFORMS
+from .runtime import Aiden, AidenConfigEntry, storage_folder
+
+CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
+
+
+async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
+    """Register the actions."""
+    async_setup_actions(hass)
+    return True
+
+
+async def async_setup_entry(hass: HomeAssistant, entry: AidenConfigEntry) -> bool:
+    """Set up one phone; what is missing outside never keeps it from loading."""
+    aiden = Aiden.build(hass, entry)
+    entry.runtime_data = aiden
+    await aiden.async_start()
+    await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
+    aiden.async_work_when_started()
+    return True
+
+
+async def async_unload_entry(hass: HomeAssistant, entry: AidenConfigEntry) -> bool:
+    """End the run, release everything on the phone, close all."""
+    if not await hass.config_entries.async_unload_platforms(entry, PLATFORMS):
+        return False
+    await entry.runtime_data.async_stop()
+    return True
+
+
+async def async_remove_entry(hass: HomeAssistant, entry: AidenConfigEntry) -> None:
+    """Delete the entry's journals."""
+    folder = storage_folder(hass, entry.entry_id)
+    await hass.async_add_executor_job(lambda: shutil.rmtree(folder, ignore_errors=True))

@@ -1,0 +1,83 @@
+"""What the config flow asks of the outside before it saves."""
+
+from dataclasses import dataclass
+
+import aiohttp
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers.aiohttp_client import async_get_clientsession
+
+from ..models.chat.client import ChatCompletions
+from ..models.errors import ModelError
+from ..models.realtime.connection import check as check_realtime
+from ..phone.frame import decode_frame
+from ..phone.link import BoardInfo, ProbeError, probe
+from ..phone.picture import HttpSnapshotSource, PictureSource
+from ..phone.types import PictureError
+from .camera import CameraSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """What a check found: a key of the translations and a sentence of detail."""
+
+    key: str
+    detail: str
+
+
+async def async_check_board(device: str) -> BoardInfo | Problem:
+    """Shake hands with the board."""
+    try:
+        return await probe(device)
+    except ProbeError as err:
+        return Problem(key=f"board_{err.reason}", detail=str(err))
+
+
+async def async_check_picture(
+    hass: HomeAssistant, *, snapshot_url: str | None, camera_entity_id: str | None
+) -> Problem | None:
+    """Fetch and decode one picture."""
+    source: PictureSource
+    if snapshot_url is not None:
+        source = HttpSnapshotSource(_session(hass), snapshot_url)
+    elif camera_entity_id is not None:
+        source = CameraSource(hass, camera_entity_id)
+    else:
+        return None
+    try:
+        frame = await source.fetch()
+        await hass.async_add_executor_job(decode_frame, frame.data)
+    except PictureError as err:
+        return Problem(key="picture_unusable", detail=str(err))
+    return None
+
+
+async def async_check_foreground(
+    hass: HomeAssistant, *, base_url: str, api_key: str, model: str
+) -> Problem | None:
+    """Open a realtime session with a text configuration and close it."""
+    try:
+        await check_realtime(
+            _session(hass), base_url=base_url, api_key=api_key, model=model
+        )
+    except ModelError as err:
+        return Problem(key=f"model_{err.kind}", detail=err.message)
+    return None
+
+
+async def async_check_background(
+    hass: HomeAssistant, *, base_url: str, api_key: str | None, model: str
+) -> Problem | None:
+    """Ask the phone model one small question with a picture and a tool."""
+    chat = ChatCompletions(
+        _session(hass), base_url=base_url, api_key=api_key, model=model
+    )
+    try:
+        await chat.check()
+    except ModelError as err:
+        return Problem(key=f"model_{err.kind}", detail=err.message)
+    return None
+
+
+def _session(hass: HomeAssistant) -> aiohttp.ClientSession:
+    """Return Home Assistant's shared session; it is never closed by us."""
+    return async_get_clientsession(hass)

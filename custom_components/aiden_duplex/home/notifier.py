@@ -1,0 +1,74 @@
+"""Tells the person at once, by Home Assistant's notifications."""
+
+import re
+
+from homeassistant.components import persistent_notification
+from homeassistant.core import HomeAssistant, callback
+
+from ..const import DOMAIN
+from ..tasks.model import Outcome, Task, TaskEvent, TaskEventType
+
+_MARKDOWN = re.compile(r"[\\`*_{}\[\]()<>#!|~&]")
+GOAL_LENGTH = 100
+TEXT_LENGTH = 2000
+
+_TITLES = {
+    Outcome.ACHIEVED: "Done",
+    Outcome.NOT_ACHIEVED: "Not done",
+    Outcome.UNKNOWN: "Ended, result unknown",
+}
+
+
+class TaskNotifier:
+    """One notification per task: its question, then its end."""
+
+    def __init__(self, hass: HomeAssistant, name: str) -> None:
+        """Keep the name that titles begin with."""
+        self._hass = hass
+        self._name = name
+
+    @callback
+    def async_handle(self, event: TaskEvent) -> None:
+        """Show, replace or withdraw the task's notification."""
+        task = event.task
+        match event.type:
+            case TaskEventType.NEEDS_YOU:
+                self._show(task, "needs you", _question(task))
+            case TaskEventType.COMPLETED:
+                title = _TITLES[task.outcome or Outcome.UNKNOWN]
+                self._show(task, title, task.result)
+            case TaskEventType.FAILED:
+                self._show(task, "failed", task.error)
+            case TaskEventType.ANSWERED | TaskEventType.CANCELLED:
+                persistent_notification.async_dismiss(self._hass, _id(task))
+
+    def _show(self, task: Task, title: str, text: str | None) -> None:
+        """Create or replace the notification."""
+        goal = (
+            task.prompt
+            if len(task.prompt) <= GOAL_LENGTH
+            else f"{task.prompt[:GOAL_LENGTH]}…"
+        )
+        persistent_notification.async_create(
+            self._hass,
+            f"{plain(goal)}\n\n{plain((text or '')[:TEXT_LENGTH])}",
+            title=f"{self._name}: {title}",
+            notification_id=_id(task),
+        )
+
+
+def plain(text: str) -> str:
+    """Escape Markdown: what came from a screen or a model must not become a link."""
+    return _MARKDOWN.sub(r"\\\g<0>", text)
+
+
+def _id(task: Task) -> str:
+    """Return the notification's id."""
+    return f"{DOMAIN}_{task.id}"
+
+
+def _question(task: Task) -> str:
+    """Return a question in words."""
+    if (action := task.pending_user_action) is None:
+        return ""
+    return f"{action.details}\n\n{action.suggested_action}"

@@ -1,0 +1,218 @@
+"""Composition: one Aiden per config entry, built from its data."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+import functools
+from pathlib import Path
+from typing import Any
+
+from homeassistant.config_entries import ConfigEntry
+from homeassistant.const import CONF_API_KEY, CONF_DEVICE, CONF_MODEL
+from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
+from homeassistant.helpers.aiohttp_client import async_get_clientsession
+from homeassistant.helpers.start import async_at_started
+from homeassistant.util import dt as dt_util
+
+from .background.agent import DeviceAgent
+from .const import (
+    CONF_BACKGROUND,
+    CONF_BASE_URL,
+    CONF_BOARD_ID,
+    CONF_CAMERA,
+    CONF_FOREGROUND,
+    CONF_PICTURE,
+    CONF_SNAPSHOT_URL,
+    CONF_TOUCH_SPACE,
+    DOMAIN,
+)
+from .foreground.foreground import Foreground
+from .home.camera import CameraSource
+from .home.notifier import TaskNotifier
+from .memory.transcript import Transcript
+from .models.chat.client import ChatCompletions
+from .models.realtime.connection import connect_openai
+from .models.realtime.session import RealtimeSession, SessionConfig
+from .phone.controller import PhoneController
+from .phone.coordinates import TouchSpace
+from .phone.driver import Driver
+from .phone.link import Dx1Driver
+from .phone.picture import HttpSnapshotSource, PictureSource
+from .phone.types import LinkState
+from .storage.journal import Journal
+from .tasks.manager import TaskManager
+from .tasks.model import TaskEvent
+
+type AidenConfigEntry = ConfigEntry[Aiden]
+
+
+def storage_folder(hass: HomeAssistant, entry_id: str) -> Path:
+    """Return the folder of an entry's journals."""
+    return Path(hass.config.path(".storage", f"{DOMAIN}.{entry_id}"))
+
+
+@dataclass(slots=True, kw_only=True)
+class Aiden:
+    """Everything one config entry runs."""
+
+    tasks: TaskManager
+    phone: PhoneController
+    foreground: Foreground
+    has_board: bool
+    _hass: HomeAssistant
+    _entry: ConfigEntry[Any]
+    _transcripts: tuple[Transcript, ...]
+    _listeners: list[Callable[[], None]]
+    _unsubscribe: list[CALLBACK_TYPE]
+
+    @classmethod
+    def build(cls, hass: HomeAssistant, entry: ConfigEntry[Any]) -> Aiden:
+        """Compose the rooms; nothing is opened yet."""
+        folder = storage_folder(hass, entry.entry_id)
+        data = entry.data
+        phone = _build_phone(hass, data)
+        transcript = Transcript(Journal(folder / "sessions" / "user.journal"))
+        agent = DeviceAgent(
+            phone=phone,
+            chat=functools.partial(_build_chat, hass, data.get(CONF_BACKGROUND)),
+            now=dt_util.utcnow,
+        )
+        tasks = TaskManager(
+            journal=Journal(folder / "tasks.journal"), runner=agent, now=dt_util.utcnow
+        )
+        foreground = Foreground(
+            connect=functools.partial(_connect, hass, data[CONF_FOREGROUND]),
+            tasks=tasks,
+            transcript=transcript,
+            now=dt_util.now,
+            phone_ready=functools.partial(_why_not_ready, phone, data),
+            language=hass.config.language,
+            time_zone=dt_util.async_get_time_zone,
+        )
+        return cls(
+            tasks=tasks,
+            phone=phone,
+            foreground=foreground,
+            has_board=data.get(CONF_DEVICE) is not None,
+            _hass=hass,
+            _entry=entry,
+            _transcripts=(transcript,),
+            _listeners=[],
+            _unsubscribe=[],
+        )
+
+    async def async_start(self) -> None:
+        """Read the journals and begin to look for the board."""
+        await self.tasks.load()
+        for transcript in self._transcripts:
+            await transcript.load()
+        await self.phone.start()
+        notifier = TaskNotifier(self._hass, self._entry.title)
+        self._unsubscribe = [
+            self.tasks.subscribe(notifier.async_handle),
+            self.tasks.subscribe(self._async_task_event),
+            self.phone.subscribe(self._async_changed),
+        ]
+
+    @callback
+    def async_work_when_started(self) -> None:
+        """Begin to work tasks once Home Assistant has started."""
+
+        @callback
+        def start(_hass: HomeAssistant) -> None:
+            self.tasks.start()
+
+        self._unsubscribe.append(async_at_started(self._hass, start))
+
+    async def async_stop(self) -> None:
+        """Stop in the order that leaves nothing held: run, conversation, phone, journals."""
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
+        self._unsubscribe = []
+        await self.tasks.close()
+        await self.foreground.close()
+        await self.phone.close()
+        for transcript in self._transcripts:
+            await transcript.close()
+
+    @callback
+    def async_subscribe(self, listener: Callable[[], None]) -> CALLBACK_TYPE:
+        """Call a listener after every change of tasks or phone."""
+        self._listeners.append(listener)
+        return functools.partial(self._listeners.remove, listener)
+
+    @callback
+    def _async_changed(self) -> None:
+        """Tell the listeners."""
+        for listener in tuple(self._listeners):
+            listener()
+
+    @callback
+    def _async_task_event(self, _event: TaskEvent) -> None:
+        """Tell the listeners that a task changed."""
+        self._async_changed()
+
+
+def _build_phone(hass: HomeAssistant, data: Mapping[str, Any]) -> PhoneController:
+    """Return the phone with its driver and picture, as far as they are set up."""
+    driver: Driver | None = None
+    if device := data.get(CONF_DEVICE):
+        driver = Dx1Driver(device, board_id=data.get(CONF_BOARD_ID))
+    return PhoneController(
+        driver=driver,
+        picture=_build_picture(hass, data.get(CONF_PICTURE) or {}),
+        run_blocking=hass.async_add_executor_job,
+        touch_space=TouchSpace(data[CONF_TOUCH_SPACE]),
+    )
+
+
+def _build_picture(
+    hass: HomeAssistant, data: Mapping[str, Any]
+) -> PictureSource | None:
+    """Return the source of the phone's picture."""
+    if url := data.get(CONF_SNAPSHOT_URL):
+        return HttpSnapshotSource(async_get_clientsession(hass), url)
+    if camera := data.get(CONF_CAMERA):
+        return CameraSource(hass, camera)
+    return None
+
+
+def _build_chat(
+    hass: HomeAssistant, data: Mapping[str, Any] | None
+) -> ChatCompletions | None:
+    """Return the model that operates the phone."""
+    if data is None:
+        return None
+    return ChatCompletions(
+        async_get_clientsession(hass),
+        base_url=data[CONF_BASE_URL],
+        api_key=data.get(CONF_API_KEY),
+        model=data[CONF_MODEL],
+    )
+
+
+async def _connect(
+    hass: HomeAssistant, data: Mapping[str, Any], config: SessionConfig
+) -> RealtimeSession:
+    """Open a realtime session."""
+    return await connect_openai(
+        async_get_clientsession(hass),
+        base_url=data[CONF_BASE_URL],
+        api_key=data[CONF_API_KEY] or "",
+        model=data[CONF_MODEL],
+        config=config,
+    )
+
+
+def _why_not_ready(phone: PhoneController, data: Mapping[str, Any]) -> str | None:
+    """Return why the phone cannot be worked now, None when it can."""
+    if not data.get(CONF_DEVICE):
+        return "no board is set up for the phone"
+    if not data.get(CONF_BACKGROUND):
+        return "no model is set up that could operate the phone"
+    match phone.link:
+        case LinkState.DOWN:
+            return "the board at the phone does not answer"
+        case LinkState.NO_PHONE:
+            return "the board answers, but the phone is not connected to it"
+        case LinkState.UP:
+            return None

@@ -1,0 +1,157 @@
+"""Sensors: the current task and how much is outstanding."""
+
+from typing import Any, override
+
+from homeassistant.components.sensor import SensorDeviceClass, SensorEntity
+from homeassistant.core import Context, HomeAssistant, ServiceResponse
+from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
+
+from . import actions
+from .entity import AidenEntity
+from .runtime import AidenConfigEntry
+from .tasks.model import Decision, Origin, Task, TaskStatus
+
+PARALLEL_UPDATES = 0
+
+STATE_IDLE = "idle"
+GOAL_SHORT_LENGTH = 200
+"""Characters of a goal in an attribute; the whole goal is in the action's response."""
+TEXT_SHORT_LENGTH = 1000
+"""Characters of a result, an error or a question in an attribute."""
+
+
+async def async_setup_entry(
+    hass: HomeAssistant,
+    entry: AidenConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
+) -> None:
+    """Set up the sensors."""
+    async_add_entities([TaskSensor(entry), OutstandingSensor(entry)])
+
+
+class TaskSensor(AidenEntity, SensorEntity):
+    """The current task; also the target of the actions, so that permissions apply."""
+
+    _attr_device_class = SensorDeviceClass.ENUM
+    _attr_options = [STATE_IDLE, *(str(status) for status in TaskStatus)]
+    _attr_supported_features = actions.FEATURE_TASKS
+    _unrecorded_attributes = frozenset(
+        {"error", "evidence", "queue_position", "result", "step", "suggested_action"}
+    )
+
+    def __init__(self, entry: AidenConfigEntry) -> None:
+        """Name the sensor."""
+        super().__init__(entry, "task")
+
+    @property
+    def _task(self) -> Task | None:
+        """Return the task in work, else the newest one."""
+        return self.aiden.tasks.current or next(iter(self.aiden.tasks.tasks()), None)
+
+    @property
+    @override
+    def native_value(self) -> str:
+        """Return the status of the current task."""
+        return str(task.status) if (task := self._task) else STATE_IDLE
+
+    @property
+    @override
+    def extra_state_attributes(self) -> dict[str, Any]:
+        """Return the task's essentials, each cut to a bounded length."""
+        return task_attributes(task) if (task := self._task) else {}
+
+    async def async_create_task(
+        self, goal: str, repeat: bool = False
+    ) -> ServiceResponse:
+        """Create a task: action ``create_task``."""
+        with actions.translated_errors():
+            task = await self.aiden.tasks.create(
+                goal, origin=_origin(self._context), repeat=repeat
+            )
+        return {"task_id": task.id, "task": task.as_dict()}
+
+    async def async_cancel_task(self, task_id: str) -> ServiceResponse:
+        """Cancel a task: action ``cancel_task``."""
+        with actions.translated_errors():
+            cancelled = await self.aiden.tasks.cancel(task_id)
+        return {
+            "task": cancelled.task.as_dict(),
+            "already_ended": cancelled.already_ended,
+            "pending_notification_cleared": cancelled.notification_cleared,
+        }
+
+    async def async_respond(
+        self,
+        task_id: str,
+        message: str,
+        decision: str = Decision.ANSWERED,
+        question_id: str | None = None,
+    ) -> ServiceResponse:
+        """Answer or refuse a question: action ``respond``."""
+        with actions.translated_errors():
+            task = await self.aiden.tasks.respond(
+                task_id, message, decision=Decision(decision), question_id=question_id
+            )
+        return {"task": task.as_dict()}
+
+    async def async_query_tasks(
+        self, task_id: str | None = None, include_finished: bool = False
+    ) -> ServiceResponse:
+        """Return one task, the outstanding ones or all: action ``query_tasks``."""
+        with actions.translated_errors():
+            if task_id is not None:
+                tasks = [self.aiden.tasks.get(task_id)]
+            elif include_finished:
+                tasks = self.aiden.tasks.tasks()
+            else:
+                tasks = self.aiden.tasks.outstanding()
+        return {"tasks": [task.as_dict() for task in tasks]}
+
+
+class OutstandingSensor(AidenEntity, SensorEntity):
+    """How many tasks are in flight or have a result that was not told yet."""
+
+    def __init__(self, entry: AidenConfigEntry) -> None:
+        """Name the sensor."""
+        super().__init__(entry, "outstanding")
+
+    @property
+    @override
+    def native_value(self) -> int:
+        """Return the count."""
+        return len(self.aiden.tasks.outstanding())
+
+
+def task_attributes(task: Task) -> dict[str, Any]:
+    """Return a task for attributes: bounded texts, nothing absent left out."""
+    action = task.pending_user_action
+    return {
+        "task_id": task.id,
+        "goal": shorten(task.prompt, GOAL_SHORT_LENGTH),
+        "outcome": task.outcome and str(task.outcome),
+        "step": shorten(task.step, GOAL_SHORT_LENGTH),
+        "result": shorten(task.result, TEXT_SHORT_LENGTH),
+        "error": shorten(task.error, TEXT_SHORT_LENGTH),
+        "evidence": shorten(task.evidence, TEXT_SHORT_LENGTH),
+        "queue_position": task.queue_position,
+        "question_id": action and action.id,
+        "question": action and shorten(action.details, TEXT_SHORT_LENGTH),
+        "suggested_action": action
+        and shorten(action.suggested_action, TEXT_SHORT_LENGTH),
+    }
+
+
+def shorten(text: str | None, length: int) -> str | None:
+    """Cut a text to a length, with an ellipsis where something is missing."""
+    if text is None or len(text) <= length:
+        return text
+    return f"{text[: length - 1]}…"
+
+
+def _origin(context: Context | None) -> Origin:
+    """Return who called the action."""
+    return Origin(
+        source="action",
+        user_id=context.user_id if context else None,
+        context_id=context.id if context else None,
+    )

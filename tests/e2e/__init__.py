@@ -1,0 +1,1 @@
+"""Through a real Home Assistant process, real sockets and a pty."""

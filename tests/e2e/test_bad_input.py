@@ -1,0 +1,287 @@
+"""Bad input and a broken outside: a clear error each, and nothing lost."""
+
+import asyncio
+from collections.abc import Iterator
+import os
+from pathlib import Path
+import tty
+from typing import Any
+
+import pytest
+
+from simulator.home.client import ApiError, HassClient
+from simulator.home.setup import DOMAIN, flow_steps
+
+from .conftest import Run
+from .world import World
+
+
+@pytest.fixture(scope="module")
+def world(
+    runner: asyncio.Runner, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
+    """Return a running world that is not set up yet."""
+    folder = tmp_path_factory.mktemp("world")
+    value = runner.run(World.start(folder, set_up_entry=False))
+    yield value
+    runner.run(value.stop())
+
+
+async def _refused(
+    client: HassClient, flow: dict[str, Any], data: dict[str, Any], error: str
+) -> str:
+    """Submit a step that must be refused; return the detail that is shown."""
+    result = await client.submit(flow, data)
+    assert result["type"] == "form", result
+    assert result["errors"] == {"base": error}, result
+    assert result["step_id"] == flow["step_id"]
+    detail: str = result["description_placeholders"]["detail"]
+    return detail
+
+
+def test_the_flow_refuses_what_does_not_work_and_goes_on(
+    world: World, run: Run
+) -> None:
+    """Every wrong answer names its cause; the right one leads on to a created entry."""
+
+    async def scenario() -> None:
+        client, simulator = world.client, world.simulator
+        steps = flow_steps(simulator.ready, str(world.board))
+        flow = await client.start_flow(DOMAIN)
+        link = steps["user"]
+        detail = await _refused(
+            client, flow, {**link, "device": "/dev/nothing-here"}, "board_cannot_open"
+        )
+        assert "/dev/nothing-here" in detail
+        refused_port = "socket://127.0.0.1:9"
+        await _refused(
+            client, flow, {**link, "device": refused_port}, "board_cannot_open"
+        )
+        master, slave = os.openpty()
+        tty.setraw(slave)
+        os.write(master, b"ESP-ROM:esp32s3-20210327\r\nBuild:Mar 27 2021\r\n")
+        name = os.ttyname(slave)
+        os.close(slave)
+        await _refused(client, flow, {**link, "device": name}, "board_not_a_board")
+        os.close(master)
+
+        flow = await client.submit(flow, link)
+        assert flow["step_id"] == "picture"
+        page = {"snapshot_url": f"{simulator['http']}/"}
+        detail = await _refused(client, flow, page, "picture_unusable")
+        assert "html" in detail.casefold()
+        gone = {"snapshot_url": "http://127.0.0.1:9/snapshot.jpg"}
+        await _refused(client, flow, gone, "picture_unusable")
+
+        flow = await client.submit(flow, steps["picture"])
+        assert flow["step_id"] == "foreground"
+        model = steps["foreground"]
+        detail = await _refused(
+            client, flow, {**model, "api_key": "sk-wrong"}, "model_authentication"
+        )
+        assert "sk-wrong" not in detail
+        await _refused(
+            client,
+            flow,
+            {**model, "base_url": "http://127.0.0.1:9/v1"},
+            "model_network",
+        )
+        await _refused(
+            client, flow, {**model, "model": "gpt-nothing"}, "model_model_unknown"
+        )
+
+        flow = await client.submit(flow, model)
+        assert flow["step_id"] == "background"
+        model = steps["background"]
+        await _refused(
+            client, flow, {**model, "api_key": "sk-wrong"}, "model_authentication"
+        )
+        await _refused(
+            client,
+            flow,
+            {**model, "base_url": "http://127.0.0.1:9/v1"},
+            "model_network",
+        )
+        await _refused(
+            client, flow, {**model, "model": "gpt-nothing"}, "model_model_unknown"
+        )
+        result = await client.submit(flow, model)
+        assert result["type"] == "create_entry", result
+        await world.watch()
+        await world.until(world.linked)
+
+        flow = await client.start_flow(DOMAIN)
+        again = await client.submit(flow, link)
+        assert (again["type"], again["reason"]) == ("abort", "already_configured")
+        by_tcp = {**link, "device": simulator["board_tcp"]}
+        flow = await client.start_flow(DOMAIN)
+        again = await client.submit(flow, by_tcp)
+        assert again["type"] != "create_entry", again
+
+    run(scenario())
+
+
+async def _error(world: World, name: str, **data: Any) -> str:
+    """Perform an action that must fail; return what the person is told."""
+    with pytest.raises(ApiError) as caught:
+        await world.client.call(
+            "call_service",
+            domain=DOMAIN,
+            service=name,
+            service_data=data,
+            target={"entity_id": world.entities["sensor.task"]},
+            return_response=True,
+        )
+    return caught.value.text
+
+
+def test_actions_say_what_is_wrong(world: World, run: Run) -> None:
+    """Empty, endless and unknown are refused in words; nothing is created."""
+
+    async def scenario() -> None:
+        before = await world.action("query_tasks", include_finished=True)
+        assert "empty" in await _error(world, "create_task", goal="  \n ")
+        assert "8,000" in await _error(world, "create_task", goal="x" * 100_000)
+        unknown = "task_0000000000000000"
+        assert unknown in await _error(world, "cancel_task", task_id=unknown)
+        assert unknown in await _error(world, "query_tasks", task_id=unknown)
+        assert unknown in await _error(world, "respond", task_id=unknown, message="ok")
+        after = await world.action("query_tasks", include_finished=True)
+        assert after == before
+
+    run(scenario())
+
+
+def test_the_65th_waiting_task_is_refused_and_no_other_lost(
+    world: World, run: Run
+) -> None:
+    """64 tasks may wait; one more is refused with words, and all others stay."""
+
+    async def scenario() -> None:
+        await world.fresh(1)
+        await world.control("models", {"chat": {"mode": "hang"}})
+        first = await world.action("create_task", goal="open the notes")
+        await world.until(lambda: "running" in world.kinds(first["task_id"]))
+        for number in range(64):
+            await world.action("create_task", goal=f"write note number {number}")
+        assert "64" in await _error(world, "create_task", goal="one too many")
+        outstanding = (await world.action("query_tasks"))["tasks"]
+        assert len(outstanding) == 65
+        positions = [task.get("queue_position") for task in reversed(outstanding)]
+        assert positions == [None, *range(1, 65)]
+        assert (await world.state("sensor.outstanding"))["state"] == "65"
+        for task in outstanding:
+            await world.action("cancel_task", task_id=task["id"])
+        await world.until(lambda: world.ended(first["task_id"]))
+        await world.control("models", {"chat": {"mode": "ok"}})
+        await world.say("thanks")
+
+    run(scenario())
+
+
+def test_a_board_that_goes_and_comes_back_during_a_task(world: World, run: Run) -> None:
+    """The task waits for the board, looks again and ends well; nothing stays held."""
+
+    async def scenario() -> None:
+        await world.fresh(4)
+        created = await world.action("create_task", goal="turn on airplane mode")
+        task_id = created["task_id"]
+        before = (await world.control("hid"))["count"]
+
+        async def acted() -> bool:
+            return bool((await world.control("hid"))["count"] > before)
+
+        await world.until(acted)
+        await world.control("board", {"action": "unplug"})
+
+        async def gone() -> bool:
+            return not await world.linked()
+
+        await world.until(gone)
+        assert not any((await world.control("hid"))["held"].values())
+        await world.control("board", {"action": "plug"})
+        await world.until(world.linked)
+        await world.until(lambda: world.ended(task_id))
+        task = (await world.action("query_tasks", task_id=task_id))["tasks"][0]
+        assert (task["status"], task["outcome"]) == ("completed", "achieved"), task
+        assert await world.toggle("airplane_mode")
+        await world.say("thanks")
+
+    run(scenario())
+
+
+def test_a_picture_that_turns_into_a_web_page_fails_the_task_in_words(
+    world: World, run: Run
+) -> None:
+    """No act is taken on what is no picture; the task says what came instead."""
+
+    async def scenario() -> None:
+        await world.fresh(5)
+        await world.control("picture", {"mode": "html"})
+        before = (await world.control("hid"))["count"]
+        created = await world.action("create_task", goal="turn on airplane mode")
+        await world.until(lambda: world.ended(created["task_id"]))
+        task = (await world.action("query_tasks", task_id=created["task_id"]))["tasks"][
+            0
+        ]
+        assert task["status"] == "failed", task
+        assert "html" in task["error"].casefold()
+        assert (await world.control("hid"))["count"] == before
+        await world.control("picture", {"mode": "normal"})
+        await world.say("thanks")
+
+    run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [("unauthorized", "key"), ("unavailable", "")],
+)
+def test_the_conversation_says_why_it_cannot_answer(
+    world: World, run: Run, mode: str, words: str
+) -> None:
+    """A refused key and an unreachable model are said in words, without the key."""
+
+    async def scenario() -> None:
+        await world.say("goodbye")
+        await world.control("models", {"realtime": {"mode": mode}})
+        answer = await world.say("turn on airplane mode")
+        assert answer.startswith("I cannot answer right now"), answer
+        assert words in answer
+        assert world.simulator["api_key"] not in answer
+        await world.control("models", {"realtime": {"mode": "ok"}})
+        answer = await world.say("what time is it?")
+        assert ":" in answer
+        assert world.simulator["api_key"] not in world.hass.log
+
+    run(scenario())
+
+
+def test_everything_outside_missing_keeps_the_entry_loaded(
+    world: World, run: Run, tmp_path: Path
+) -> None:
+    """Without board, picture and models Home Assistant starts; when they come back, all works."""
+
+    async def scenario() -> None:
+        await world.control("board", {"action": "unplug"})
+        await world.control("picture", {"mode": "missing"})
+        await world.restart()
+        entries = await world.client.request("GET", "/api/config/config_entries/entry")
+        states = {entry["domain"]: entry["state"] for entry in entries}
+        assert states[DOMAIN] == "loaded"
+        assert (await world.state("binary_sensor.link"))["state"] == "off"
+        answer = await world.say("what time is it?")
+        assert ":" in answer
+        answer = await world.say("turn on airplane mode")
+        assert not (await world.action("query_tasks"))["tasks"], answer
+        await world.control("board", {"action": "plug"})
+        await world.control("picture", {"mode": "normal"})
+        await world.until(world.linked)
+        states_after = await world.client.request(
+            "GET", "/api/config/config_entries/entry"
+        )
+        assert {
+            entry["state"] for entry in states_after if entry["domain"] == DOMAIN
+        } == {"loaded"}
+
+    run(scenario())

@@ -1,0 +1,1 @@
+"""The integration inside Home Assistant's test harness."""
