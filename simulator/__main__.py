@@ -8,8 +8,8 @@ from pathlib import Path
 import signal
 import sys
 
-from simulator.app import SimulatorSettings, start
 from simulator.phone.glass import TouchSpace
+from simulator.settings import SimulatorSettings
 
 
 def _parse(arguments: list[str] | None = None) -> SimulatorSettings:
@@ -47,6 +47,9 @@ def _parse(arguments: list[str] | None = None) -> SimulatorSettings:
 
 async def _run(settings: SimulatorSettings) -> None:
     """Serve until a signal comes."""
+    # Late: --help and mistakes shall not wait for servers to be imported.
+    from simulator.app import start
+
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

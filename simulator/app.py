@@ -1,8 +1,6 @@
 """Everything in one process: phone, picture, person, board, models."""
 
-from dataclasses import dataclass
 import logging
-from pathlib import Path
 import time
 from types import TracebackType
 from typing import Any, Self
@@ -11,37 +9,19 @@ from aiohttp import web
 
 from simulator.board.host import BoardHost
 from simulator.models import ModelSettings, add_routes
-from simulator.phone.glass import TouchSpace
 from simulator.phone.persona import make_persona
 from simulator.phone.phone import VirtualPhone
 from simulator.picture import PictureSource
+from simulator.settings import SimulatorSettings
 from simulator.web.control import ControlRoutes
 from simulator.web.page import get_page
 from simulator.web.pictures import PictureRoutes
 
+__all__ = ["Simulator", "SimulatorSettings", "start"]
+
 _LOGGER = logging.getLogger(__name__)
 
 _END_S = 1.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimulatorSettings:
-    """How the simulator starts."""
-
-    seed: int = 1
-    host: str = "127.0.0.1"
-    port: int = 0
-    """Of HTTP; 0 takes a free one."""
-    board_port: int = 0
-    """Of the board's TCP side; 0 takes a free one."""
-    pty_link: Path | None = None
-    """A name for the board's terminal device that stays when it is plugged anew."""
-    locked: bool = False
-    touch_space: TouchSpace = TouchSpace.FRAME
-    api_key: str = "sk-simulated"
-    """What the model servers ask for; no secret."""
-    speed: float = 1.0
-    """Above 1, transitions take less time."""
 
 
 class Simulator:

@@ -12,6 +12,8 @@ import aiohttp
 USER = "dev"
 PASSWORD = "aiden-dev"  # noqa: S105 - of a simulation that listens on this machine only
 CALL_S = 60
+START_S = 300
+"""The first start of a new configuration takes longest."""
 
 
 class ApiError(Exception):
@@ -78,11 +80,27 @@ class HassClient:
 
     async def sign_in(self, *, name: str = USER, password: str = PASSWORD) -> None:
         """Sign in as the ready user; create it at a first start."""
-        steps = await self.request("GET", "/api/onboarding")
-        if any(step["step"] == "user" and not step["done"] for step in steps):
+        if await self._is_new():
             await self._onboard(name, password)
         else:
             await self._log_in(name, password)
+        await self._until_running()
+
+    async def _is_new(self) -> bool:
+        """Return whether there is no user yet; the path is gone after the onboarding."""
+        try:
+            steps = await self.request("GET", "/api/onboarding")
+        except ApiError as err:
+            if err.status == 404:
+                return False
+            raise
+        return any(step["step"] == "user" and not step["done"] for step in steps)
+
+    async def _until_running(self) -> None:
+        """Wait until Home Assistant has started all integrations."""
+        async with asyncio.timeout(START_S):
+            while (await self.request("GET", "/api/config"))["state"] != "RUNNING":
+                await asyncio.sleep(0.1)
 
     async def _onboard(self, name: str, password: str) -> None:
         """Create the first user and end the onboarding."""
@@ -98,7 +116,6 @@ class HassClient:
             },
         )
         await self._take_token(created["auth_code"])
-        await self.request("POST", "/api/onboarding/core_config", {})
         await self.request("POST", "/api/onboarding/analytics", {})
         await self.request(
             "POST",

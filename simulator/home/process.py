@@ -133,6 +133,15 @@ logger:
 """
 
 
+ONBOARDING: dict[str, Any] = {
+    "version": 4,
+    "key": "onboarding",
+    # The configuration says it all. That step would also set up a weather service, a
+    # speech service and a radio directory, none of which belongs to a simulation.
+    "data": {"done": ["core_config"]},
+}
+
+
 @dataclass(slots=True, kw_only=True)
 class HassProcess:
     """A real Home Assistant with the integration in its configuration folder."""
@@ -159,6 +168,10 @@ class HassProcess:
         (self.config / "configuration.yaml").write_text(
             CONFIGURATION.format(host=self.host, port=self.port, level=self.level)
         )
+        onboarding = self.config / ".storage" / "onboarding"
+        if not onboarding.exists():
+            onboarding.parent.mkdir(exist_ok=True)
+            onboarding.write_text(json.dumps(ONBOARDING))
 
     async def start(self, *, deadline_s: float = 300) -> None:
         """Start and wait until the API answers."""

@@ -39,11 +39,6 @@ class Glass:
         self._owner = PERSON
         self._contacts: set[int] = set()
 
-    @property
-    def touched(self) -> bool:
-        """Tell whether a finger is listened to."""
-        return self._finger is not None
-
     def known(self, contact: int) -> bool:
         """Tell whether a HID contact is down already."""
         return contact in self._contacts

@@ -20,6 +20,11 @@ def font(size: int, bold: bool = False) -> Font:
     return ImageFont.truetype(path, size, layout_engine=ImageFont.Layout.BASIC)
 
 
+def line_height(size: int) -> int:
+    """Return the height of a line."""
+    return round(size * 1.3)
+
+
 @lru_cache(maxsize=4096)
 def width(text: str, size: int, bold: bool = False) -> int:
     """Return a line's width."""

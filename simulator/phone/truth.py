@@ -5,7 +5,7 @@ from typing import Any
 from simulator.phone.persona import App, Page, Toggle
 from simulator.phone.phone import VirtualPhone
 from simulator.phone.screen_code import ScreenId
-from simulator.phone.state import SCREEN_OF_APP, SCREEN_OF_PAGE, PhoneState, Place
+from simulator.phone.state import SCREEN_OF_PAGE, PhoneState, Place
 from simulator.phone.widgets import HEIGHT, WIDTH, View
 
 
@@ -74,35 +74,58 @@ def visible(view: View) -> list[dict[str, Any]]:
     return found
 
 
-def set_values(state: PhoneState, values: dict[str, Any]) -> None:
-    """Set switches by canonical key, ``locked``, ``notes``.
+def check_values(values: dict[str, Any]) -> None:
+    """Refuse what :func:`set_values` cannot set.
 
     Raises:
-        UnknownThingError: A key is none of these, or its value is of another type.
+        UnknownThingError: A key is not known, or its value is of another type.
 
     """
     for key, value in values.items():
         match key, value:
             case "locked", bool():
-                if value:
-                    state.lock()
-                else:
-                    state.unlock()
+                pass
             case "notes", list():
-                state.notes = [str(note) for note in value]
+                pass
             case str(), bool() if key in list(Toggle):
-                state.toggles[Toggle(key)] = value
+                pass
             case _:
                 raise UnknownThingError(f"nothing called {key!r} takes this value")
 
 
-def open_place(state: PhoneState, name: str) -> None:
-    """Open ``home``, ``lock``, ``pin``, ``recents``, an app, or ``settings/<page>``.
+def set_values(state: PhoneState, values: dict[str, Any]) -> None:
+    """Set switches by canonical key, ``locked``, ``notes``; all were checked."""
+    for key, value in values.items():
+        match key:
+            case "locked":
+                if value:
+                    state.lock()
+                else:
+                    state.unlock()
+            case "notes":
+                state.notes = [str(note) for note in value]
+            case _:
+                state.toggles[Toggle(key)] = value
+
+
+def check_place(name: str) -> None:
+    """Refuse what :func:`open_place` cannot open.
 
     Raises:
         UnknownThingError: There is no such place.
 
     """
+    app, slash, page = name.partition("/")
+    if slash:
+        known = app == App.SETTINGS and page in list(Page)
+    else:
+        known = app in {"home", "lock", "pin", "recents", *App}
+    if not known:
+        raise UnknownThingError(f"there is no place called {name!r}")
+
+
+def open_place(state: PhoneState, name: str) -> None:
+    """Open ``home``, ``lock``, ``pin``, ``recents``, an app, or ``settings/<page>``."""
     app, _, page = name.partition("/")
     match app:
         case "home":
@@ -116,18 +139,8 @@ def open_place(state: PhoneState, name: str) -> None:
         case "recents":
             state.unlock()
             state.stack = [Place(screen=ScreenId.RECENTS)]
-        case _ if app in list(App):
+        case _:
             state.unlock()
             state.open_app(App(app))
             if page:
-                _open_page(state, page)
-        case _:
-            raise UnknownThingError(f"there is no place called {name!r}")
-
-
-def _open_page(state: PhoneState, page: str) -> None:
-    """Open a page of the settings."""
-    shown = state.place.screen is SCREEN_OF_APP[App.SETTINGS]
-    if not shown or page not in list(Page):
-        raise UnknownThingError(f"there is no page called {page!r}")
-    state.push(Place(screen=SCREEN_OF_PAGE[Page(page)]))
+                state.push(Place(screen=SCREEN_OF_PAGE[Page(page)]))

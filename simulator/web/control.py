@@ -11,7 +11,13 @@ from simulator.phone.keyboard import Command
 from simulator.phone.persona import App, make_persona
 from simulator.phone.phone import VirtualPhone
 from simulator.phone.state import PhoneState
-from simulator.phone.truth import open_place, set_values, truth
+from simulator.phone.truth import (
+    check_place,
+    check_values,
+    open_place,
+    set_values,
+    truth,
+)
 from simulator.picture import PictureMode, PictureSource
 from simulator.web.json_body import BadRequestError, answer, number, text
 
@@ -80,12 +86,15 @@ class ControlRoutes:
         unknown = body.keys() - {"reset", "set", "open"}
         if unknown:
             raise BadRequestError(f"unknown: {', '.join(sorted(unknown))}")
-        if "reset" in body:
-            self._phone.reset(make_persona(int(number(body, "reset"))))
         values = body.get("set", {})
         if not isinstance(values, dict):
             raise BadRequestError("'set' must be an object")
+        check_values(values)
         place = text(body, "open", "")
+        if place:
+            check_place(place)
+        if "reset" in body:
+            self._phone.reset(make_persona(int(number(body, "reset"))))
 
         def change(state: PhoneState) -> None:
             set_values(state, values)

@@ -900,6 +900,27 @@ def test_expiry_within_an_answer_is_an_error_and_one_notice() -> None:
     run(main())
 
 
+def test_a_session_that_stood_open_and_is_lost_within_an_answer_is_not_tried_again() -> (
+    None
+):
+    """A tool ran and the answer had begun: no second attempt behind the person's back."""
+
+    async def main() -> None:
+        async with world() as w:
+            await w.say("hello")
+
+            def lose(session: FakeSession, _command: CreateResponse) -> None:
+                session.end(1006, "", kind=ModelErrorKind.NETWORK)
+
+            w.model.script(call(("create_agent_task", _TASK)), lose)
+            with pytest.raises(ModelError):
+                await w.say("a")
+            assert len(w.model.sessions) == 1
+            assert len(w.tasks.tasks()) == 1
+
+    run(main())
+
+
 def test_a_session_that_died_unnoticed_costs_nothing() -> None:
     """[10] The socket is dead, sending shows it: one new session, the text once."""
 

@@ -511,6 +511,47 @@ def test_an_answer_to_an_old_question_is_refused() -> None:
     run(main())
 
 
+def test_an_answer_to_a_question_that_was_replaced_meanwhile_is_refused() -> None:
+    """[104] The new question arose during the answer: the model was told the old one."""
+
+    async def main() -> None:
+        async with world() as w:
+            task = await w.waiting_task(_QUESTION)
+            await w.say("hello")
+
+            async def replace_question() -> None:
+                await w.tasks.respond(task.id, "from the dashboard")
+                await until(lambda: len(w.runner.runs) == 2)
+                again = RunResult(end=RunEnd.PAUSED, question=_QUESTION)
+                w.runner.end(task.id, again)
+
+            replacing: list[asyncio.Task[None]] = []
+
+            def play(session: FakeSession, command: CreateResponse) -> None:
+                response = started(session, command)
+                replacing.append(asyncio.create_task(replace_question()))
+                arguments = {"task_id": task.id, "user_message": "done"}
+                answer = ToolCall(
+                    call_id="c",
+                    name="response_user_action",
+                    arguments=json.dumps(arguments),
+                )
+                session.later(
+                    1,
+                    ToolCallReady(response_id=response, call=answer),
+                    ResponseDone(
+                        response_id=response, status=ResponseStatus.COMPLETED
+                    ),
+                )
+
+            w.model.script(play, say("It asks something new."))
+            await w.say("done")
+            assert w.model.session.outputs()[-1]["error"] == "stale_question"
+            assert w.tasks.get(task.id).is_waiting
+
+    run(main())
+
+
 # ----- what the model sees ------------------------------------------------------------
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from custom_components.aiden_duplex.phone.controller import PhoneController
 from custom_components.aiden_duplex.phone.coordinates import TouchSpace
+from custom_components.aiden_duplex.phone.dx1 import FrameType, Receiver
 from custom_components.aiden_duplex.phone.lease import Lease
 from custom_components.aiden_duplex.phone.link import Dx1Driver
 from custom_components.aiden_duplex.phone.picture import SourceFrame
@@ -740,6 +741,43 @@ def test_unplugging_during_an_act_is_unknown_and_demands_a_look(
             await it.phone.tap(lease, CENTRE)
 
     run(main())
+
+
+@in_world
+async def test_an_end_that_is_never_reported_lets_go_of_everything(it: World) -> None:
+    """The link is healthy, the board's DONE is lost again and again."""
+    lease = await it.ready()
+
+    def without_done(data: bytes) -> bytes:
+        frames = Receiver().feed(data)
+        return b"" if any(frame.type == FrameType.DONE for frame in frames) else data
+
+    it.rig.to_host = without_done
+    received = len(it.rig.received)
+    with pytest.raises(ActUnknownError):
+        await it.phone.tap(lease, CENTRE)
+    await asyncio.sleep(0.2)
+    await it.quiet()
+    sent = Receiver().feed(b"".join(it.rig.received[received:]))
+    assert FrameType.ABORT in {frame.type for frame in sent}
+    assert it.phone.link is LinkState.UP
+    assert len(it.hid.pressed(TOUCH)) == 1
+
+
+@in_world
+async def test_stopping_while_the_link_breaks_comes_to_an_end(it: World) -> None:
+    """The board answers the stop, then nothing any more."""
+    lease = await it.ready()
+    pressing = asyncio.create_task(it.phone.long_press(lease, CENTRE, hold_ms=5000))
+    await asyncio.sleep(1)
+    it.phone.revoke("task_1")
+    await asyncio.sleep(0.02)
+    it.cable.pull()
+    with pytest.raises((LeaseRevokedError, ActUnknownError)):
+        await pressing
+    released_at = it.now()
+    await it.phone.release(lease)
+    assert it.now() - released_at < 0.5
 
 
 @in_world

@@ -116,6 +116,19 @@ class Talk:
         self.client.tick(end)
         self.events += self.client.take_events()
 
+    def live(self, seconds: float) -> list[Frame]:
+        """Let time pass with a healthy board; return the gestures that were sent."""
+        gestures = []
+        end = self.now + seconds
+        while self.now < end:
+            self.pass_time(0.05)
+            for frame in self.frames():
+                if frame.type == FrameType.GESTURE:
+                    gestures.append(frame)
+                else:
+                    self.ack(frame.seq, self.ping_data())
+        return gestures
+
     def gesture(self, plan_s: float = 0.1) -> tuple[int, Frame]:
         """Submit a gesture; return its ticket and frame."""
         ticket = self.client.submit(
@@ -280,15 +293,8 @@ def test_a_lost_done_is_asked_for_and_then_told_again() -> None:
     talk = Talk().ready()
     ticket, frame = talk.gesture(plan_s=0.1)
     talk.ack(frame.seq, status=1)
-    asked: list[Frame] = []
-    for _ in range(30):
-        talk.pass_time(0.05)
-        for sent in talk.frames():
-            if sent.type == FrameType.PING:
-                talk.ack(sent.seq, talk.ping_data())
-            else:
-                asked.append(sent)
-    assert [(again.seq, again.flags) for again in asked[:1]] == [(frame.seq, 1)]
+    (again,) = talk.live(1.3)
+    assert (again.seq, again.flags) == (frame.seq, 1)
     talk.ack(frame.seq, status=1)
     talk.done(frame.seq)
     end = talk.end_of(ticket)
@@ -300,13 +306,8 @@ def test_a_done_that_never_comes_leaves_the_end_unknown() -> None:
     talk = Talk().ready()
     ticket, frame = talk.gesture(plan_s=0.1)
     talk.ack(frame.seq, status=1)
-    started = talk.now
-    while talk.end_of(ticket) is None and talk.now < started + 10:
-        talk.pass_time(0.05)
-        for sent in talk.frames():
-            talk.ack(sent.seq, talk.ping_data())
+    assert len(talk.live(2.3)) == 3
     assert talk.end_of(ticket) == Outcome(end=End.UNKNOWN)
-    assert talk.now - started < 2.5
     assert talk.client.is_ready
 
 
@@ -315,16 +316,8 @@ def test_an_old_act_is_never_repeated_past_the_boards_memory() -> None:
     talk = Talk().ready()
     ticket, frame = talk.gesture(plan_s=9.0)
     talk.ack(frame.seq, status=1)
-    sent_again = []
-    while talk.end_of(ticket) is None and talk.now < 120:
-        talk.pass_time(0.1)
-        for sent in talk.frames():
-            if sent.type == FrameType.GESTURE:
-                sent_again.append(sent)
-            else:
-                talk.ack(sent.seq, talk.ping_data())
+    assert talk.live(12.0) == []
     assert talk.end_of(ticket) == Outcome(end=End.UNKNOWN)
-    assert sent_again == []
 
 
 def test_the_link_is_kept_alive_and_its_death_noticed() -> None:
@@ -405,6 +398,19 @@ def test_a_stopped_act_whose_answer_was_lost_is_not_repeated() -> None:
     assert FrameType.GESTURE not in talk.types()
     assert talk.end_of(running) == Outcome(end=End.UNKNOWN)
     assert talk.client.is_ready
+
+
+def test_the_done_of_a_stopped_act_is_asked_for_soon() -> None:
+    """Not only when the act would have ended by itself."""
+    talk = Talk().ready()
+    running, frame = talk.gesture(plan_s=9.0)
+    talk.ack(frame.seq, status=1)
+    talk.client.stop(talk.now)
+    (again,) = talk.live(0.9)
+    assert (again.seq, again.flags) == (frame.seq, 1)
+    talk.done(frame.seq, result=1)
+    end = talk.end_of(running)
+    assert end is not None and end.end is End.STOPPED
 
 
 def test_a_broken_port_leaves_a_sent_act_unknown_and_an_unsent_one_unsent() -> None:

@@ -3,8 +3,12 @@
 import pytest
 
 from simulator.phone.glass import TouchSpace
+from simulator.phone.keyboard import Command
+from simulator.phone.persona import make_persona
+from simulator.phone.phone import VirtualPhone
 from simulator.phone.state import parse_time
 from simulator.phone.truth import truth
+from simulator.phone.widgets import MOTION_S, Motion
 
 from .kit import AC_BACK, AC_HOME, BACKSPACE, ENTER, ESCAPE, META, RECENT_APPS, Hand
 
@@ -155,6 +159,16 @@ def test_a_screen_takes_time_to_come() -> None:
         hand.now += 0.01
     assert 0.15 <= hand.now - start <= 0.42
     assert len(steps) > 5
+
+
+def test_speed_shortens_what_moves_by_itself() -> None:
+    """Not the finger's times: half a second stays a long press."""
+    now = [0.0]
+    phone = VirtualPhone(make_persona(1), clock=lambda: now[0], speed=4)
+    phone.command(Command.RECENTS)
+    assert phone.moving
+    now[0] += MOTION_S[Motion.SHRINK] / 4
+    assert phone.frame().transition is None
 
 
 def test_writing_needs_a_field_that_was_touched() -> None:

@@ -179,6 +179,7 @@ async def test_a_burst_of_creations_is_bounded_too() -> None:
         for number in range(80)
     ]
     await settle()
+    assert sum(create.done() for create in burst) == 16, "refused without waiting"
     house.journal.let_go()
     results = await asyncio.gather(*burst, return_exceptions=True)
     refused = [result for result in results if isinstance(result, TaskQueueFullError)]

@@ -166,6 +166,8 @@ async def test_two_answers_at_the_same_moment_count_once() -> None:
     await asyncio.sleep(2)
     assert house.runner.last.request.continuation == "left"
     assert len(house.runner.calls) == 2
+    stored = [record["continuation"] for record in house.journal.records]
+    assert [answer for answer in stored if answer] == ["left"]
     await house.close()
 
 

@@ -122,6 +122,33 @@ async def test_a_crash_before_the_recovered_run_begins_does_not_count() -> None:
 
 
 @virtual
+async def test_a_stop_while_a_run_is_about_to_begin_leaves_the_task_as_it_was() -> None:
+    """The start was stored, but nothing ran: nothing is to be recovered."""
+    house = await House().open()
+    house.journal.delay_s = 0.5
+    await house.create()
+    await asyncio.sleep(0.2)
+    assert house.manager.tasks()[0].status is TaskStatus.QUEUED
+    house = await house.restart()
+    assert house.runner.last.request.recovered is False
+    await house.close()
+
+
+@virtual
+async def test_a_recovered_run_that_asked_goes_on_as_a_normal_one() -> None:
+    """What was half-done has been looked at; the next run is not a recovery."""
+    house = await House().open()
+    task = await house.create()
+    house = await house.crash()
+    house.runner.last.pause()
+    await settle()
+    await house.manager.respond(task.id, "yes")
+    await settle()
+    assert [call.request.recovered for call in house.runner.calls] == [True, False]
+    await house.close()
+
+
+@virtual
 async def test_a_run_that_finishes_during_the_stop_has_finished() -> None:
     """Work that is done is not done again."""
     house = await House().open()
@@ -175,6 +202,17 @@ async def test_a_crash_while_cancelling_ends_as_cancelled() -> None:
     assert house.events == ["cancelled goal"]
     assert house.runner.calls == []
     assert house.manager.claim("s") != []
+    await house.close()
+
+
+@virtual
+async def test_a_run_has_time_to_let_go_of_the_phone_at_the_stop() -> None:
+    """A finger that is down has to come up."""
+    house = await House().open()
+    house.runner.cleanup_s = 2
+    await house.create()
+    await house.manager.close()
+    assert house.runner.log == ["run goal", "revoke", "returned goal"]
     await house.close()
 
 

@@ -97,7 +97,7 @@ class TaskMachine(RuleBasedStateMachine):
             assert event.type == "updated", f"{event.type} after {seen}"
             assert event.task.status == seen[0]
         if event.type in _ENDINGS:
-            assert event.type == event.task.status
+            assert str(event.type) == str(event.task.status)
             seen.append(event.type)
 
     @property

@@ -188,7 +188,8 @@ class Foreground:
         # A turn that was just connecting may bring a session with it.
         while self._live is not None or self._running:
             self._dismiss()
-            await asyncio.wait(self._running)
+            if self._running:
+                await asyncio.wait(self._running)
 
     async def _admit(self) -> None:
         """Wait for the text before; the turn releases the admission."""
@@ -343,7 +344,10 @@ class Foreground:
 
     def _notify(self) -> None:
         for listener in tuple(self._listeners):
-            listener()
+            try:
+                listener()
+            except Exception:
+                _LOGGER.exception("A listener failed")
 
     def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         # Eager: a task that is cancelled before its first step would not clean up.

@@ -53,6 +53,8 @@ class Hands:
                 self.let_go()
                 await self.at_rest(LEAVE_S)
                 raise
+            if task.cancelled():
+                raise ActUnknownError("the phone was closed during the act")
             task.result()
 
     def let_go(self, *, at_once: bool = False) -> None:

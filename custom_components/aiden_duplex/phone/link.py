@@ -207,6 +207,8 @@ class Dx1Driver(Driver):
         self._ends[ticket] = end
         if self._port is not None:
             self._port.step()
+        for event in self._client.take_events():
+            self._handle(event)
         return end
 
     async def _hands_are_empty(self) -> bool:

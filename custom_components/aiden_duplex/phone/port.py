@@ -113,17 +113,24 @@ class Dx1Port(asyncio.Protocol):
             await opener(lambda: self)
 
     async def close(self) -> None:
-        """Close the port; returns when it is closed, after 2 s at the latest."""
+        """Close the port; returns when it is closed, after a few seconds at the latest."""
         self._end()
         transport = self._transport
         if transport is None:
             return
         transport.close()
+        if not await self._is_gone():
+            transport.abort()
+            await self._is_gone()
+
+    async def _is_gone(self) -> bool:
+        """Wait for the transport's end; return whether it came."""
         try:
             async with asyncio.timeout(CLOSE_TIMEOUT_S):
                 await self._gone.wait()
         except TimeoutError:
-            transport.abort()
+            return False
+        return True
 
     def step(self) -> None:
         """Send, tell and plan what the client has to send, to tell and to do."""
@@ -133,11 +140,13 @@ class Dx1Port(asyncio.Protocol):
                 self._transport.write(data)
             except OSError, serialx.SerialException:
                 self._transport.abort()
-        for event in self._client.take_events():
-            if isinstance(event, Lost) and event.port_useless:
-                self.useless.set()
-            self._on_event(event)
-        self._plan()
+        try:
+            for event in self._client.take_events():
+                if isinstance(event, Lost) and event.port_useless:
+                    self.useless.set()
+                self._on_event(event)
+        finally:
+            self._plan()
 
     @override
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from .acts import Act, Verb
+from .colours import answer_by_choice
 from .decisions import decide
 from .goals import parse_goal
 from .history import History, read_history, said_done
@@ -38,6 +39,8 @@ class BackgroundBrain:
             if call is None:
                 return Reply(text="I need a picture of the screen to go on.")
             return Reply(text=act.sentence(), calls=(call,))
+        if call := answer_by_choice(history.picture, tools):
+            return Reply(text="That is what I see.", calls=(call,))
         screen = await self._look(history.picture)
         act, done = _decided(Situation(screen=screen, history=history))
         text = "\n".join((*done, act.sentence()))

@@ -11,6 +11,7 @@ from .situation import Situation
 from .thesaurus import canonical
 from .words import coverage, normalise, same_text, tokens
 
+_EMPTY = "empty space"
 _SUBMIT = ("send", "save", "done", "ok", "set", "keep", "add")
 _CREATE = re.compile(
     r"^(new|add|create|start|compose|write)\b.*\b(message|chat|note|memo|alarm|conversation|text)s?\b|^compose$|^new$|^\+$"
@@ -112,32 +113,35 @@ def _fields(wish: Wish) -> list[_Field]:
             hint = r"^(write|type|start|enter|your)\b.{0,30}$|^(note|text|content)$"
             return [_Field(hint=re.compile(hint), value=wish.text)]
     return [
-        _Field(hint=re.compile(r"^(time|hh.?mm|at)\b.{0,20}$|^e g \d"), value=wish.time)
+        _Field(hint=re.compile(r"^(time|hours?|minutes?|hh.?mm)\b.{0,25}$"), value=wish.time)
     ]
 
 
 def _fill(now: Situation, wish: Wish, submit: Line | None) -> Act:
     """Fill the next field that is still empty, then submit."""
     typed = [s.act.label for s in now.history.steps if s.act.verb is Verb.TYPE]
+    focused = (
+        now.last.label if now.last is not None and now.last.verb is Verb.FOCUS else ""
+    )
     for field in _fields(wish):
         if any(same_text(field.value, text) for text in typed):
             continue
-        line = _field_line(now, [field])
-        if now.last is not None and now.last.verb is Verb.FOCUS:
+        if field.value == wish.person and same_text(now.title, wish.person):
+            continue  # A conversation that is open already has no field for the name.
+        if focused and (focused == _EMPTY or field.hint.match(normalise(focused))):
             return now.act(Verb.TYPE, label=field.value)
+        line = _field_line(now, [field])
         if line is not None:
             return _at(now, line, Verb.FOCUS, "I write there.")
         if field.value == wish.person:
-            if not same_text(now.title, wish.person):
-                return now.act(
-                    Verb.BACK, why=f"This is not the conversation with {wish.person}."
-                )
-            continue
+            return now.act(
+                Verb.BACK, why=f"This is not the conversation with {wish.person}."
+            )
         if now.history.count(Verb.FOCUS) < 3:
             return Act(
                 verb=Verb.FOCUS,
                 screen=now.title,
-                label="empty space",
+                label=_EMPTY,
                 x=500,
                 y=300,
                 why="I write there.",
@@ -158,7 +162,7 @@ def _fill(now: Situation, wish: Wish, submit: Line | None) -> Act:
 
 def _shown(now: Situation, text: str) -> Line | None:
     """Return a line that shows a text, or most of a long one's beginning."""
-    wanted = tokens(text)[:4]
+    wanted = tuple(word for word in tokens(text) if len(word) > 1)[:4] or tokens(text)
     for line in now.screen.body:
         words = tokens(line.text)
         if coverage(wanted, words) >= 0.75 and len(words) >= len(wanted):

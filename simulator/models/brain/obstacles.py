@@ -112,9 +112,16 @@ def _permission(now: Situation) -> Act | None:
     return _ask(
         now,
         "sensitive_operation",
-        f"The phone asks for a permission: “{question.text}”",
+        f"The phone asks for a permission: “{_whole(now, question)}”",
         "Choose on the phone whether to allow it, or tell me to allow or deny it.",
     )
+
+
+def _whole(now: Situation, question: Line) -> str:
+    """Return a question with the lines that go on with it."""
+    lines = [x for x in now.screen.body if x.box.top >= question.box.top]
+    end = next((i for i, x in enumerate(lines) if x.text.rstrip().endswith("?")), 0)
+    return " ".join(x.text for x in lines[: end + 1])
 
 
 def _dialog(now: Situation) -> Act | None:

@@ -19,6 +19,9 @@ _NEXT = 10
 """Largest difference of neighbouring points within a region, per channel."""
 _SAME = 14
 """Largest difference of two stretches of one region."""
+_GAP = 2
+_PIECE = 8
+"""Smallest piece of a region, in points."""
 _MIN_WIDTH, _MIN_HEIGHT = 0.1, 0.018
 """Smallest region worth it, of the picture's sides: a button with a short word."""
 _MIN_FILL = 0.45
@@ -42,6 +45,22 @@ class _Region:
     area: int
     colour: NDArray[np.float64]
 
+    def touches(self, other: _Region) -> bool:
+        """Tell whether another region of the same colour lies in or at this one."""
+        return (
+            other.left <= self.right + _GAP
+            and other.right >= self.left - _GAP
+            and other.top <= self.bottom + _GAP
+            and other.bottom >= self.top - _GAP
+            and bool(np.abs(self.colour - other.colour).max() <= _SAME)
+        )
+
+    def absorb(self, other: _Region) -> None:
+        """Take in a piece that letters cut off."""
+        self.left, self.right = min(self.left, other.left), max(self.right, other.right)
+        self.top, self.bottom = min(self.top, other.top), max(self.bottom, other.bottom)
+        self.area += other.area
+
     def add(self, row: int, first: int, last: int, colour: NDArray[np.float64]) -> None:
         length = last - first
         self.left, self.right = min(self.left, first), max(self.right, last)
@@ -63,7 +82,7 @@ def dark_on_white(pixels: Pixels, fallback: NDArray[np.uint8]) -> NDArray[np.uin
     height, width = thin.shape[:2]
     found = [
         region
-        for region in _regions(thin)
+        for region in _whole(_regions(thin), height * width)
         if region.right - region.left >= _MIN_WIDTH * width
         and region.bottom - region.top >= _MIN_HEIGHT * height
         and region.area
@@ -93,6 +112,21 @@ def _paint(pixels: Pixels, result: NDArray[np.uint8], region: _Region) -> None:
     ] = 255
     area = result[top:bottom, left:right]
     area[within] = grey[within]
+
+
+def _whole(regions: list[_Region], points: int) -> list[_Region]:
+    """Join the pieces into which letters and noise cut small regions."""
+    pieces = [region for region in regions if region.area >= _PIECE]
+    whole: list[_Region] = []
+    for piece in sorted(pieces, key=lambda region: -region.area):
+        home = next(
+            (r for r in whole if r.area < points / 3 and r.touches(piece)), None
+        )
+        if home is None:
+            whole.append(piece)
+        else:
+            home.absorb(piece)
+    return whole
 
 
 def _regions(pixels: Pixels) -> list[_Region]:

@@ -112,6 +112,6 @@ def is_name(text: str) -> bool:
     letters = sum(c.isalpha() for c in text)
     digits = sum(c.isdigit() for c in text)
     words = text.split()
-    if len(words) > 6 or (":" in text and digits < 3):
+    if len(words) > 6 or (": " in text and digits < 3):
         return False
     return letters >= 3 or digits >= 3 or canonical(text) in ("nfc", "vpn", "wifi")

@@ -4,6 +4,8 @@ General, like a dictionary: it holds words, not ways through menus and not tasks
 """
 
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
 
 from .words import content, coverage, normalise, tokens
 
@@ -115,6 +117,7 @@ def _build() -> _Knowledge:
 _KNOWN = _build()
 
 
+@lru_cache(maxsize=4096)
 def canonical(text: str) -> str:
     """Return the name that a phrase stands for; the words that matter if it is unknown."""
     words = tokens(text)
@@ -129,11 +132,22 @@ def canonical(text: str) -> str:
     for variant in variants:
         if variant in _KNOWN.canonical:
             return _KNOWN.canonical[variant]
-    for variant in variants[:1]:
-        singular = variant.removesuffix("s")
-        if singular in _KNOWN.canonical:
-            return _KNOWN.canonical[singular]
-    return " ".join(content(text))
+    singular = variants[0].removesuffix("s")
+    if singular in _KNOWN.canonical:
+        return _KNOWN.canonical[singular]
+    return _misread(variants[1]) or " ".join(content(text))
+
+
+def _misread(joined: str) -> str | None:
+    """Return the name that a text is but for a letter or two."""
+    if len(joined) < 4 or any(c.isdigit() for c in joined):
+        return None
+    matcher = SequenceMatcher(b=joined)
+    for phrase, name in _KNOWN.canonical.items():
+        matcher.set_seq1(phrase)
+        if matcher.real_quick_ratio() > 0.85 and matcher.ratio() > 0.85:
+            return name
+    return None
 
 
 def likeness(wanted: str, seen: str) -> float:

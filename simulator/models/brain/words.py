@@ -49,6 +49,7 @@ def normalise(text: str) -> str:
     text = "".join(c for c in text if not unicodedata.combining(c))
     text = text.replace("&", " and ").replace("’", "'")
     text = re.sub(r"(?<=\w)['-](?=\w)", "", text)
+    text = re.sub(r"(?<!\d):|:(?!\d)", " ", text)
     return re.sub(r"[^\w%:+]+", " ", text).strip()
 
 

@@ -5,7 +5,7 @@ from PIL import ImageDraw
 from simulator.phone.draw import icons
 from simulator.phone.draw.theme import WHITE, Colour, Palette, mix
 from simulator.phone.layout.sheet import ICON_SIDE, MARGIN, SWITCH_WIDTH
-from simulator.phone.text import font, width
+from simulator.phone.text import font, line_height, width
 from simulator.phone.widgets import Kind, Rect, Tone, Widget
 
 _APP_ICON = 200
@@ -36,11 +36,6 @@ def paint(draw: ImageDraw.ImageDraw, widget: Widget, colours: Palette) -> None:
             _back(draw, widget, colours)
         case Kind.CARD:
             _card(draw, widget, colours)
-
-
-def line_height(size: int) -> int:
-    """Return the height of a line."""
-    return round(size * 1.3)
 
 
 def caret(widget: Widget) -> Rect:

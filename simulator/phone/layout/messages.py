@@ -97,7 +97,7 @@ def _bubble(sheet: Sheet, top: int, message: Message) -> Widget:
             left=WIDTH - MARGIN - width if message.mine else MARGIN,
             top=top,
             width=width,
-            height=aligned(len(lines) * sheet.line_height(sheet.label_size) + 50),
+            height=aligned(len(lines) * text.line_height(sheet.label_size) + 50),
         ),
         lines=lines,
         size=sheet.label_size,

@@ -54,10 +54,6 @@ class Sheet:
         """Return this phone's word for something."""
         return self.persona.words[key]
 
-    def line_height(self, size: int) -> int:
-        """Return the height of a line of text."""
-        return round(size * 1.3)
-
     def bar(
         self, title: str, *, back: bool = True, room: int = WIDTH
     ) -> tuple[Widget, ...]:
@@ -89,9 +85,9 @@ class Sheet:
         long_action: Action | None = None,
     ) -> Widget:
         """Return a list's row at a height of the content; its own height follows the fonts."""
-        height = 44 + self.line_height(self.label_size)
+        height = 44 + text.line_height(self.label_size)
         if summary:
-            height += self.line_height(self.small_size)
+            height += text.line_height(self.small_size)
         left = MARGIN + (ICON_SIDE + 36 if icon else 0)
         room = WIDTH - MARGIN - left - (SWITCH_WIDTH + 30 if knob is not None else 0)
         return Widget(
@@ -146,7 +142,7 @@ class Sheet:
         content = self.state.texts.get(field_id, "")
         room = rect.width - 72
         if many:
-            fitting = (rect.height - 60) // self.line_height(self.label_size)
+            fitting = (rect.height - 60) // text.line_height(self.label_size)
             lines = text.wrap(content, self.label_size, room)[-fitting:]
         else:
             lines = (text.tail(content, self.label_size, room),)

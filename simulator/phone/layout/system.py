@@ -20,7 +20,6 @@ _COLUMNS = 3
 _CELL_WIDTH = 340
 _CELL_HEIGHT = 400
 _GRID_TOP = 640
-_ICON = 200
 
 
 def lock(sheet: Sheet, _place: Place) -> Scene:

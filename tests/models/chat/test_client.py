@@ -277,9 +277,10 @@ async def test_long_error_page_is_cut(
 
 
 async def test_wait_that_is_too_long_is_left_to_the_caller(
-    chat: ChatCompletions, server: ChatServer
+    session: aiohttp.ClientSession, server: ChatServer
 ) -> None:
     """C7: Retry-After of a minute, as seconds and as a date, is reported and not waited."""
+    chat = _client(session, server.base_url, timeout_s=120)
     at = datetime.now(UTC) + timedelta(seconds=60)
     for value in ("60", format_datetime(at, usegmt=True)):
         server.then(sends({}, 429, Retry_After=value))
