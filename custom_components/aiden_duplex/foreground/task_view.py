@@ -68,5 +68,5 @@ def update_notice(tasks: Sequence[Task]) -> Notice:
 
 def shorten(text: str, limit: int) -> str:
     """Return at most ``limit`` characters, without square brackets."""
-    text = text.strip()
+    text = text.translate(_BRACKETS).strip()
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
