@@ -70,11 +70,15 @@ class Aiden:
         folder = storage_folder(hass, entry.entry_id)
         data = entry.data
         phone = _build_phone(hass, data)
-        transcript = Transcript(Journal(folder / "sessions" / "user.journal"))
+        user, backend = (
+            Transcript(Journal(folder / "sessions" / f"{name}.journal"))
+            for name in ("user", "backend")
+        )
         agent = DeviceAgent(
             phone=phone,
             chat=functools.partial(_build_chat, hass, data.get(CONF_BACKGROUND)),
             now=dt_util.utcnow,
+            transcript=backend,
         )
         tasks = TaskManager(
             journal=Journal(folder / "tasks.journal"), runner=agent, now=dt_util.utcnow
@@ -82,7 +86,7 @@ class Aiden:
         foreground = Foreground(
             connect=functools.partial(_connect, hass, data[CONF_FOREGROUND]),
             tasks=tasks,
-            transcript=transcript,
+            transcript=user,
             now=dt_util.now,
             phone_ready=functools.partial(_why_not_ready, phone, data),
             language=hass.config.language,
@@ -95,7 +99,7 @@ class Aiden:
             has_board=data.get(CONF_DEVICE) is not None,
             _hass=hass,
             _entry=entry,
-            _transcripts=(transcript,),
+            _transcripts=(user, backend),
             _listeners=[],
             _unsubscribe=[],
         )

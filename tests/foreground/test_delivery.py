@@ -539,9 +539,7 @@ def test_an_answer_to_a_question_that_was_replaced_meanwhile_is_refused() -> Non
                 session.later(
                     1,
                     ToolCallReady(response_id=response, call=answer),
-                    ResponseDone(
-                        response_id=response, status=ResponseStatus.COMPLETED
-                    ),
+                    ResponseDone(response_id=response, status=ResponseStatus.COMPLETED),
                 )
 
             w.model.script(play, say("It asks something new."))

@@ -218,6 +218,29 @@ async def test_a_full_disk_does_not_make_the_conversation_forget() -> None:
     await again.close()
 
 
+def test_what_is_owed_is_written_once_however_many_append_at_once() -> None:
+    """On a slow disk that has just recovered."""
+
+    async def scenario() -> None:
+        journal = MemoryJournal()
+        transcript = await opened(journal)
+        journal.failing = "No space left on device"
+        with pytest.raises(JournalError):
+            await transcript.append(user("one"))
+        journal.failing = None
+        journal.delay_s = 1
+        await asyncio.gather(
+            *(transcript.append(said(text)) for text in ("two", "three", "four"))
+        )
+        expected = ["one", "two", "three", "four"]
+        assert [entry.text for entry in transcript.entries] == expected
+        stored = [record["entries"][0]["text"] for record in journal.records]
+        assert stored == expected
+        await transcript.close()
+
+    run(scenario())
+
+
 async def test_a_caller_who_is_cancelled_leaves_memory_and_disk_alike() -> None:
     """The person interrupts while the turn is being stored."""
     journal = MemoryJournal()

@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import logging
 import struct
+from typing import override
 
 import pytest
 
@@ -18,9 +19,16 @@ from custom_components.aiden_duplex.phone.driver import (
     Played,
     Typing,
 )
-from custom_components.aiden_duplex.phone.dx1 import FrameType, Receiver
-from custom_components.aiden_duplex.phone.dx1_events import Woken
+from custom_components.aiden_duplex.phone.dx1 import Frame, FrameType, Receiver, encode
+from custom_components.aiden_duplex.phone.dx1_client import Dx1Client
+from custom_components.aiden_duplex.phone.dx1_events import (
+    Dx1Event,
+    LossReason,
+    Lost,
+    Woken,
+)
 from custom_components.aiden_duplex.phone.link import Dx1Driver
+from custom_components.aiden_duplex.phone.port import Dx1Port
 from custom_components.aiden_duplex.phone.text import to_strokes
 from custom_components.aiden_duplex.phone.types import (
     ActRefusedError,
@@ -443,5 +451,63 @@ def test_closing_releases_what_is_held() -> None:
             assert it.phone.down == {}
             assert it.driver.link is LinkState.DOWN
             assert not (await playing).complete
+
+    run(main())
+
+
+class StuckTransport(asyncio.Transport):
+    """A port whose orderly close never ends."""
+
+    def __init__(self, protocol: asyncio.Protocol) -> None:
+        """Note what happens."""
+        super().__init__()
+        self.protocol = protocol
+        self.aborted = False
+
+    @override
+    def write(self, data: object) -> None:
+        """Swallow it."""
+
+    @override
+    def is_closing(self) -> bool:
+        """Return False."""
+        return False
+
+    @override
+    def close(self) -> None:
+        """Hang."""
+
+    @override
+    def abort(self) -> None:
+        """Close at last."""
+        self.aborted = True
+        asyncio.get_running_loop().call_soon(self.protocol.connection_lost, None)
+
+
+def test_a_port_that_does_not_close_is_aborted_and_not_listened_to() -> None:
+    """What it still brings belongs to no session, least of all to the next port's."""
+
+    async def main() -> None:
+        client = Dx1Client(session=1)
+        events: list[Dx1Event] = []
+        port = Dx1Port(client, events.append)
+        transports: list[StuckTransport] = []
+
+        async def opener(factory: Callable[[], asyncio.Protocol]) -> asyncio.Transport:
+            protocol = factory()
+            transports.append(StuckTransport(protocol))
+            protocol.connection_made(transports[0])
+            return transports[0]
+
+        await port.open(opener)
+        closing = asyncio.create_task(port.close())
+        await asyncio.sleep(1)
+        assert events == [Lost(reason=LossReason.PORT)]
+        client.opened(asyncio.get_running_loop().time())
+        port.data_received(encode(Frame(type=FrameType.ACK, seq=0, payload=b"\x00")))
+        assert client.take_output().count(b"\x00") == 2
+        await closing
+        assert transports[0].aborted
+        assert events == [Lost(reason=LossReason.PORT)]
 
     run(main())

@@ -96,6 +96,14 @@ def test_a_dark_first_picture_hides_nothing() -> None:
     assert_area(look_at(captured(lock), captured(screen(498, 1080))).area, PORTRAIT, 8)
 
 
+def test_a_screen_that_is_dark_on_one_side_is_not_cut() -> None:
+    """Bars are alike on both sides; the larger one is part content."""
+    half = screen(498, 1080)
+    half.paste((0, 0, 0), (0, 0, 200, 1080))
+    half.paste((0, 0, 0), (0, 0, 498, 300))
+    assert_area(look_at(captured(half)).area, PORTRAIT, 8)
+
+
 def test_turning_the_phone_moves_the_area() -> None:
     """At once, both ways: something is visible outside the known area."""
     upright = captured(screen(498, 1080))

@@ -128,16 +128,20 @@ class LoopGuard:
         return None
 
     def _is_streak(self, action: Action) -> bool:
+        """Return whether this is the last action once more."""
         return self._last is not None and action.is_like(self._last)
 
     def _repeats(self, action: Action) -> int:
+        """Return how often an action ran since the last progress."""
         return sum(action.is_like(other) for other in self._stalled)
 
     def _without_effect(self) -> int:
+        """Return how many acts ran since the last progress."""
         return sum(not action.is_look for action in self._stalled)
 
     @staticmethod
     def _limit(action: Action) -> int:
+        """Return how often an action may run without progress."""
         return LOOKS if action.is_look else REPEATS
 
     def _is_new(self, screen: screens.Fingerprint | None) -> bool:

@@ -19,11 +19,14 @@ UNANSWERED = json.dumps(
 
 @dataclass(frozen=True, slots=True)
 class _Item:
+    """A message, and whether it outlives the shortening."""
+
     message: ChatMessage
     pinned: bool = False
 
     @property
     def size(self) -> int:
+        """Return its characters, without pictures."""
         message = self.message
         return (
             len(message.text)
@@ -127,12 +130,14 @@ class History:
         return result
 
     def _note(self) -> list[ChatMessage]:
+        """Return what tells that messages are missing."""
         if not self._left_out:
             return []
         text = f"[NOTICE]: {self._left_out} earlier messages of this task are left out."
         return [ChatMessage(role=ChatRole.USER, text=text)]
 
     def _append(self, message: ChatMessage, *, pinned: bool = False) -> None:
+        """Append a message and keep the whole within its bounds."""
         self._items.append(_Item(message, pinned))
         if pinned:
             self._unpin()
@@ -179,4 +184,5 @@ class History:
 
 
 def _clip(text: str) -> str:
+    """Return a text that is no longer than one message may be."""
     return text if len(text) <= TEXT_LIMIT else f"{text[: TEXT_LIMIT - 1]}…"

@@ -147,6 +147,7 @@ class DeviceLoop:
             ) from err
 
     async def _complete(self) -> ChatReply:
+        """Ask the model; once in a run, ask again with less if it was too much."""
         try:
             return await self._chat.complete(self._history.messages(), tools.CATALOGUE)
         except ModelError as err:
@@ -262,6 +263,7 @@ class DeviceLoop:
         return screens.fingerprint(seen.jpeg)
 
     async def _observe(self) -> Observation:
+        """Return what the screen shows; without a picture the run is over."""
         try:
             return await self._phone.observe(self._lease)
         except LeaseRevokedError as err:
@@ -303,16 +305,19 @@ class DeviceLoop:
 
 
 def _completed(outcome: Outcome, text: str, evidence: str | None = None) -> RunResult:
+    """Return an end that the loop came to by itself."""
     return RunResult(
         end=RunEnd.COMPLETED, text=text, outcome=outcome, evidence=evidence
     )
 
 
 def _failed(text: str) -> RunResult:
+    """Return an abnormal end."""
     return RunResult(end=RunEnd.FAILED, text=text)
 
 
 def _paused(reason: ReasonClass, details: str, suggested_action: str) -> RunResult:
+    """Return a pause with its question."""
     return RunResult(
         end=RunEnd.PAUSED,
         question=Question(

@@ -62,6 +62,7 @@ class Scribe:
         call_id: str | None = None,
         name: str | None = None,
     ) -> Entry:
+        """Return an entry of this moment."""
         return Entry(
             role=role,
             text=text[:TEXT_LIMIT],
@@ -71,6 +72,7 @@ class Scribe:
         )
 
     async def _write(self) -> None:
+        """Write what is owed, the oldest first."""
         if self._transcript is None:
             self._owed.clear()
             return

@@ -32,10 +32,12 @@ _ASKABLE = [reason for reason in ReasonClass if reason is not ReasonClass.HELD]
 
 
 def _coordinate(what: str) -> JsonSchema:
+    """Return the schema of one coordinate."""
     return {"type": "number", "minimum": 0, "maximum": 1000, "description": what}
 
 
 def _text(what: str, limit: int) -> JsonSchema:
+    """Return the schema of a bounded text."""
     return {"type": "string", "maxLength": limit, "description": what}
 
 

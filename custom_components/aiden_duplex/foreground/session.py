@@ -213,7 +213,7 @@ class LiveSession:
             case ResponseStarted():
                 self._accept(state.on_started(event.response_id, event.request_id))
             case TextDelta() | TextFinal():
-                if (handle := self._owner(event.response_id)) and not state.cancelling:
+                if handle := self._owner(event.response_id):
                     handle.take_text(event)
             case ToolCallReady():
                 if handle := self._owner(event.response_id):

@@ -130,9 +130,7 @@ class PhoneController:
             LeaseHeldError: Somebody has it.
 
         """
-        lease = self._desk.acquire(owner)
-        self._observed = None
-        return lease
+        return self._desk.acquire(owner)
 
     def revoke(self, owner: str) -> None:
         """Let no new act of this owner start, end the running one, let go.

@@ -67,7 +67,7 @@ class Writer:
         """
         job = Job(work=work, data=data, future=self._loop.create_future())
         with self._changed:
-            if self._stopping:
+            if self._stopping or self._stopped.done():
                 raise JournalError("the journal is being closed")
             # While the disk hangs, opening again would only wait for it, too.
             if self._trouble and (self._hangs or work is not Work.OPEN):

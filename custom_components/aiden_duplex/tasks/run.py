@@ -90,7 +90,9 @@ class Run:
             return None
         if (error := task.exception()) is None:
             return task.result()
-        _LOGGER.error("A run failed unexpectedly", exc_info=error)
+        # The message may hold what was typed, so only its class is for every log.
+        _LOGGER.error("A run failed unexpectedly: %s", type(error).__name__)
+        _LOGGER.debug("The run's error", exc_info=error)
         return RunResult(end=RunEnd.FAILED, text=f"{type(error).__name__}: {error}")
 
 

@@ -258,7 +258,5 @@ class Worker:
         """Drop what a run returns after it was given up."""
         self._strays.discard(task)
         if not task.cancelled():
-            _LOGGER.warning(
-                "A run that was cut off has ended after all; its result is dropped",
-                exc_info=task.exception(),
-            )
+            _LOGGER.warning("A run that was cut off has ended; its result is dropped")
+            _LOGGER.debug("How it ended", exc_info=task.exception())

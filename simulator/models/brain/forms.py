@@ -113,7 +113,10 @@ def _fields(wish: Wish) -> list[_Field]:
             hint = r"^(write|type|start|enter|your)\b.{0,30}$|^(note|text|content)$"
             return [_Field(hint=re.compile(hint), value=wish.text)]
     return [
-        _Field(hint=re.compile(r"^(time|hours?|minutes?|hh.?mm)\b.{0,25}$"), value=wish.time)
+        _Field(
+            hint=re.compile(r"^(time|hours?|minutes?|hh.?mm)\b.{0,25}$"),
+            value=wish.time,
+        )
     ]
 
 

@@ -6,12 +6,14 @@ into dark on white by itself.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 type Pixels = NDArray[np.int16]
+type _Run = tuple[int, int, int, NDArray[np.float64]]
+"""First and last column, region and colour of a stretch."""
 
 _STEP = 3
 """The picture is thinned out by this before regions are looked for."""
@@ -44,6 +46,8 @@ class _Region:
     bottom: int
     area: int
     colour: NDArray[np.float64]
+    rows: dict[int, tuple[int, NDArray[np.float64]]] = field(default_factory=dict)
+    """Points and colour of each row: a wallpaper changes its colour downwards."""
 
     def touches(self, other: _Region) -> bool:
         """Tell whether another region of the same colour lies in or at this one."""
@@ -60,6 +64,7 @@ class _Region:
         self.left, self.right = min(self.left, other.left), max(self.right, other.right)
         self.top, self.bottom = min(self.top, other.top), max(self.bottom, other.bottom)
         self.area += other.area
+        self.rows = {**other.rows, **self.rows}
 
     def add(self, row: int, first: int, last: int, colour: NDArray[np.float64]) -> None:
         length = last - first
@@ -67,6 +72,20 @@ class _Region:
         self.top, self.bottom = min(self.top, row), max(self.bottom, row + 1)
         self.colour += (colour - self.colour) * (length / (self.area + length))
         self.area += length
+        count, mean = self.rows.get(row, (0, colour))
+        self.rows[row] = (
+            count + length,
+            mean + (colour - mean) * (length / (count + length)),
+        )
+
+    def colours(self) -> NDArray[np.int16]:
+        """Return the colour of each of its rows; rows in between take their neighbour's."""
+        found = self.colour
+        result = []
+        for row in range(self.top, self.bottom):
+            found = self.rows[row][1] if row in self.rows else found
+            result.append(found)
+        return np.repeat(np.array(result), _STEP, axis=0).astype(np.int16)[:, None, :]
 
 
 def dark_on_white(pixels: Pixels, fallback: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -98,7 +117,7 @@ def _paint(pixels: Pixels, result: NDArray[np.uint8], region: _Region) -> None:
     top, bottom = region.top * _STEP, region.bottom * _STEP
     left, right = region.left * _STEP, region.right * _STEP
     part = pixels[top:bottom, left:right]
-    distance = np.abs(part - region.colour.astype(np.int16)).max(axis=2)
+    distance = np.abs(part - region.colours()[: part.shape[0]]).max(axis=2)
     ink = np.clip((distance - _NOISE) * (255 / (_FULL_INK - _NOISE)), 0, 255)
     grey = 255 - ink.astype(np.uint8)
     inside = distance < _INK
@@ -107,9 +126,10 @@ def _paint(pixels: Pixels, result: NDArray[np.uint8], region: _Region) -> None:
     columns = np.arange(inside.shape[1])
     within = (columns >= first[:, None]) & (columns < last[:, None])
     within &= inside.any(axis=1)[:, None]
-    result[
-        max(0, top - _EDGE) : bottom + _EDGE, max(0, left - _EDGE) : right + _EDGE
-    ] = 255
+    if region.area * _STEP**2 < result.size / 3:
+        result[
+            max(0, top - _EDGE) : bottom + _EDGE, max(0, left - _EDGE) : right + _EDGE
+        ] = 255
     area = result[top:bottom, left:right]
     area[within] = grey[within]
 
@@ -132,9 +152,9 @@ def _whole(regions: list[_Region], points: int) -> list[_Region]:
 def _regions(pixels: Pixels) -> list[_Region]:
     """Return the connected stretches of one colour."""
     regions: list[_Region] = []
-    above: list[tuple[int, int, int]] = []
+    above: list[_Run] = []
     for row in range(pixels.shape[0]):
-        here: list[tuple[int, int, int]] = []
+        here: list[_Run] = []
         for first, last in _runs(pixels[row]):
             colour = pixels[row, first:last].mean(axis=0)
             index = _join(regions, above, first, last, colour)
@@ -142,23 +162,23 @@ def _regions(pixels: Pixels) -> list[_Region]:
                 index = len(regions)
                 regions.append(_Region(first, row, last, row + 1, 0, colour))
             regions[index].add(row, first, last, colour)
-            here.append((first, last, index))
+            here.append((first, last, index, colour))
         above = here
     return regions
 
 
 def _join(
     regions: list[_Region],
-    above: list[tuple[int, int, int]],
+    above: list[_Run],
     first: int,
     last: int,
     colour: NDArray[np.float64],
 ) -> int | None:
     """Return the region above that a stretch belongs to: the one it touches most."""
     best: tuple[int, int] | None = None
-    for start, end, index in above:
+    for start, end, index, before in above:
         shared = min(end, last) - max(start, first)
-        if shared > 0 and np.abs(regions[index].colour - colour).max() <= _SAME:
+        if shared > 0 and np.abs(before - colour).max() <= _SAME:
             if best is None or regions[index].area > best[0]:
                 best = (regions[index].area, index)
     return best[1] if best else None

@@ -44,20 +44,20 @@ def seek(now: Situation, target: str) -> Act:
         return now.act(
             Verb.HOME, why=f"“{target}” is not here; I start from the home screen."
         )
-    if not now.at_end(Verb.SCROLL_DOWN) and now.times(Verb.SCROLL_DOWN) < _MAX_SCROLLS:
-        label = now.edge(Verb.SCROLL_DOWN)
+    turned = bool(now.scrolls(Verb.SCROLL_UP))
+    downs = len(now.scrolls(Verb.SCROLL_DOWN))
+    if not turned and not now.at_end() and downs < _MAX_SCROLLS:
         return now.act(
-            Verb.SCROLL_DOWN, label=label, why=f"I look for “{target}” further down."
+            Verb.SCROLL_DOWN,
+            label=now.last_name,
+            why=f"I look for “{target}” further down.",
         )
-    if candidates and candidates[0][0] >= WEAK:
+    if candidates:
         return now.tap(candidates[0][1], why=f"“{target}” is perhaps inside.")
     if now.title == "home":
         return _give_up(now, target)
-    if not now.at_end(Verb.SCROLL_UP) and now.times(Verb.SCROLL_UP) < now.times(
-        Verb.SCROLL_DOWN
-    ):
-        label = now.edge(Verb.SCROLL_UP)
-        return now.act(Verb.SCROLL_UP, label=label, why="I go through the list again.")
+    if not is_setting(target) and len(now.scrolls(Verb.SCROLL_UP)) < downs:
+        return now.act(Verb.SCROLL_UP, why="I go through the list again.")
     return now.act(Verb.BACK, why=f"There is no “{target}” here.")
 
 

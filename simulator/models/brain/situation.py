@@ -8,6 +8,9 @@ from .screen import Row, Screen
 from .thesaurus import canonical
 from .words import same_text
 
+_STAYING = (Verb.SCROLL_DOWN, Verb.SCROLL_UP, Verb.WAIT, Verb.LOOK)
+"""Acts that leave one on the same screen."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
@@ -71,40 +74,29 @@ class Situation:
             for step in self.history.steps
         )
 
-    def times(self, verb: Verb) -> int:
-        """Return how often something was done on this screen, for this wish."""
-        return sum(
-            step.act.verb is verb and same_text(step.act.screen, self.title)
-            for step in self.history.steps
+    def scrolls(self, verb: Verb) -> list[Act]:
+        """Return the scrolls of one kind since this screen was entered."""
+        found: list[Act] = []
+        for step in reversed(self.history.steps):
+            if step.act.verb not in _STAYING:
+                break
+            if step.act.verb is verb:
+                found.append(step.act)
+        return found[::-1]
+
+    def at_end(self) -> bool:
+        """Tell whether scrolling down has come to its end: it showed nothing new."""
+        scrolls = self.scrolls(Verb.SCROLL_DOWN)
+        return bool(scrolls) and (
+            same_text(scrolls[-1].label, self.last_name)
+            or (len(scrolls) > 1 and same_text(scrolls[-1].label, scrolls[-2].label))
         )
 
     @property
-    def last_line(self) -> str:
+    def last_name(self) -> str:
         """Return the lowest name on the screen."""
-        rows = [row for row in self.screen.rows if is_name(row.name)]
-        return rows[-1].name if rows else ""
-
-    def at_end(self, verb: Verb) -> bool:
-        """Tell whether scrolling has come to its end: it showed nothing new."""
-        scrolls = [
-            step.act
-            for step in self.history.steps
-            if step.act.verb is verb and same_text(step.act.screen, self.title)
-        ]
-        if not scrolls or self.last is None or self.last.verb is not verb:
-            return (
-                bool(scrolls)
-                and len(scrolls) >= 2
-                and same_text(scrolls[-1].label, scrolls[-2].label)
-            )
-        return same_text(scrolls[-1].label, self.edge(verb))
-
-    def edge(self, verb: Verb) -> str:
-        """Return the name at the edge that scrolling moves: the lowest, or the highest."""
         names = [row.name for row in self.screen.rows if is_name(row.name)]
-        if verb is Verb.SCROLL_DOWN:
-            return names[-1] if names else ""
-        return names[1] if len(names) > 1 else ""
+        return names[-1] if names else ""
 
 
 def is_name(text: str) -> bool:
@@ -114,4 +106,4 @@ def is_name(text: str) -> bool:
     words = text.split()
     if len(words) > 6 or (": " in text and digits < 3):
         return False
-    return letters >= 3 or digits >= 3 or canonical(text) in ("nfc", "vpn", "wifi")
+    return letters >= 4 or digits >= 3 or canonical(text) in ("nfc", "vpn", "wifi")

@@ -131,6 +131,7 @@ class ChatCompletions(ChatModel):
         tools: Sequence[ToolSpec],
         tool_choice: ToolChoice,
     ) -> ChatReply:
+        """Send one request and return its reply."""
         body = completions.request_body(self._model, messages, tools, tool_choice)
         payload = await self._post(body)
         if err := failures.from_payload(payload, secret=self._api_key):
@@ -173,6 +174,7 @@ class ChatCompletions(ChatModel):
             raise self._unreachable(err) from err
 
     def _headers(self) -> dict[str, str]:
+        """Return the headers, with the key if there is one."""
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if self._api_key:
             if not self._api_key.isprintable():
@@ -220,6 +222,7 @@ async def _read(
 
 
 def _decode(body: bytes, content_type: str) -> object:
+    """Return the JSON value of a body that should hold one."""
     try:
         value: object = orjson.loads(body)
     except orjson.JSONDecodeError as err:

@@ -137,6 +137,7 @@ def _encode_message(message: ChatMessage) -> dict[str, Any] | None:
 
 
 def _encode_user(message: ChatMessage) -> dict[str, Any] | None:
+    """Return words and pictures as one message; plain text where there is no picture."""
     if not message.images:
         return {"role": "user", "content": message.text} if message.text else None
     parts: list[dict[str, Any]] = []
@@ -155,6 +156,7 @@ def _encode_user(message: ChatMessage) -> dict[str, Any] | None:
 
 
 def _encode_assistant(message: ChatMessage) -> dict[str, Any] | None:
+    """Return an answer of the model as it is sent back."""
     if not message.tool_calls:
         return {"role": "assistant", "content": message.text} if message.text else None
     extras = message.echo.get("extra_content", {})
@@ -187,6 +189,7 @@ def _safe_arguments(raw: str) -> str:
 
 
 def _is_object(raw: str) -> bool:
+    """Return whether a text is a JSON object."""
     try:
         return isinstance(json.loads(raw), dict)
     except ValueError, RecursionError:
@@ -200,6 +203,7 @@ type _RawCall = tuple[object, str, str, object]
 
 
 def _first_choice(payload: object) -> Mapping[str, Any]:
+    """Return the choice that holds the message."""
     choices = payload.get("choices") if isinstance(payload, Mapping) else None
     choice = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(choice, Mapping) or not isinstance(
@@ -225,6 +229,7 @@ def _text(message: Mapping[str, Any]) -> str:
 
 
 def _thinking(message: Mapping[str, Any]) -> str:
+    """Return thinking that the server kept apart from the text."""
     for name in _THINKING_FIELDS:
         if isinstance(value := message.get(name), str) and value:
             return value
@@ -232,6 +237,7 @@ def _thinking(message: Mapping[str, Any]) -> str:
 
 
 def _structured_calls(message: Mapping[str, Any]) -> Iterator[_RawCall]:
+    """Yield the calls in their proper place, as far as they have a name."""
     calls = message.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
         if not isinstance(call, Mapping):
@@ -258,6 +264,7 @@ def _is_whole(calls: Sequence[_RawCall]) -> bool:
 def _with_ids(
     calls: Sequence[_RawCall], taken_ids: Collection[str]
 ) -> tuple[tuple[ToolCall, ...], dict[str, Any]]:
+    """Return the calls with ids of their own, and their extra content by id."""
     taken = set(taken_ids)
     result: list[ToolCall] = []
     extras: dict[str, Any] = {}
@@ -273,6 +280,7 @@ def _with_ids(
 
 
 def _new_id(taken: Collection[str]) -> str:
+    """Return an id that is not taken."""
     number = len(taken) + 1
     while (call_id := f"call_{number}") in taken:
         number += 1
@@ -294,6 +302,7 @@ def _echo(message: Mapping[str, Any], extras: Mapping[str, Any]) -> dict[str, An
 
 
 def _usage(payload: object) -> Usage:
+    """Return what the server counted."""
     usage = payload.get("usage") if isinstance(payload, Mapping) else None
     if not isinstance(usage, Mapping):
         return Usage()
@@ -304,4 +313,5 @@ def _usage(payload: object) -> Usage:
 
 
 def _count(value: object) -> int:
+    """Return a count; 0 for anything else."""
     return value if isinstance(value, int) and value > 0 else 0

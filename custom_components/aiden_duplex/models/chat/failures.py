@@ -109,6 +109,7 @@ def redact(text: str, secret: str | None) -> str:
 def _classify(
     status: int, said: str, *, is_interface: bool
 ) -> tuple[ModelErrorKind, str]:
+    """Return the kind and its sentence; ``is_interface`` says that the body was JSON."""
     match status:
         case _ if 300 <= status < 400:
             return (

@@ -58,6 +58,7 @@ def split_thinking(text: str) -> Split:
     thoughts: list[str] = []
 
     def _take(match: re.Match[str], group: int) -> str:
+        """Keep a thought and leave nothing in its place."""
         thoughts.append(match.group(group).strip())
         return ""
 
@@ -96,12 +97,14 @@ def arguments_text(value: object) -> str:
 
 
 def _wrapped(text: str) -> Iterator[PlainCall]:
+    """Yield the calls inside known wrappers."""
     for match in _WRAPPED.finditer(text):
         for value in _json_values(match.group(2)):
             yield from _calls(value)
 
 
 def _last_wrapped(thinking: str) -> Iterator[PlainCall]:
+    """Yield the calls of a wrapper that ends the thinking."""
     matches = list(_WRAPPED.finditer(thinking))
     if matches and not thinking[matches[-1].end() :].strip():
         for value in _json_values(matches[-1].group(2)):
@@ -136,6 +139,7 @@ def _json_values(text: str) -> Iterator[Any]:
 
 
 def _calls(value: object) -> Iterator[PlainCall]:
+    """Yield the calls that a JSON value holds."""
     for item in value if isinstance(value, list) else [value]:
         if not isinstance(item, dict):
             continue

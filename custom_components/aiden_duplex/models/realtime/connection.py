@@ -294,7 +294,7 @@ class _Connection:
         # Bytes that nobody takes would keep the transport open for ever.
         if raw is not None:
             with contextlib.suppress(OSError):
-                pass
+                raw.shutdown(socket.SHUT_RDWR)
 
 
 def _dumps(frame: Frame) -> str:
