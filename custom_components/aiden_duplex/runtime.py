@@ -42,6 +42,9 @@ from .storage.journal import Journal
 from .tasks.manager import TaskManager
 from .tasks.model import TaskEvent
 
+TRANSCRIPT_RECORDS = 2000
+"""Newest records of a transcript that are read at a start; all stay on disk."""
+
 type AidenConfigEntry = ConfigEntry[Aiden]
 
 
@@ -71,7 +74,12 @@ class Aiden:
         data = entry.data
         phone = _build_phone(hass, data)
         user, backend = (
-            Transcript(Journal(folder / "sessions" / f"{name}.journal"))
+            Transcript(
+                Journal(
+                    folder / "sessions" / f"{name}.journal",
+                    keep_last=TRANSCRIPT_RECORDS,
+                )
+            )
             for name in ("user", "backend")
         )
         agent = DeviceAgent(
@@ -105,11 +113,15 @@ class Aiden:
         )
 
     async def async_start(self) -> None:
-        """Read the journals and begin to look for the board."""
-        await self.tasks.load()
-        for transcript in self._transcripts:
-            await transcript.load()
-        await self.phone.start()
+        """Read the journals and begin to look for the board; undo all if that fails."""
+        try:
+            await self.tasks.load()
+            for transcript in self._transcripts:
+                await transcript.load()
+            await self.phone.start()
+        except BaseException:
+            await self.async_stop()
+            raise
         notifier = TaskNotifier(self._hass, self._entry.title)
         self._unsubscribe = [
             self.tasks.subscribe(notifier.async_handle),
@@ -128,12 +140,12 @@ class Aiden:
         self._unsubscribe.append(async_at_started(self._hass, start))
 
     async def async_stop(self) -> None:
-        """Stop in the order that leaves nothing held: run, conversation, phone, journals."""
+        """Stop: the conversation (what it told is still noted), the run, the phone, journals."""
         for unsubscribe in self._unsubscribe:
             unsubscribe()
         self._unsubscribe = []
-        await self.tasks.close()
         await self.foreground.close()
+        await self.tasks.close()
         await self.phone.close()
         for transcript in self._transcripts:
             await transcript.close()

@@ -195,7 +195,7 @@ async def test_failures_within_a_response(mode: str, kind: ModelErrorKind) -> No
 
 async def test_a_caller_that_goes_is_confirmed_by_the_server() -> None:
     """The cancel is accepted, the session goes on."""
-    async with _stage(delta_pace_s=0.3) as stage:
+    async with _stage(delta_pace_s=0.1) as stage:
         stream = stage.foreground.converse("hello", speaker=SPEAKER)
         await anext(stream)
         await stream.aclose()

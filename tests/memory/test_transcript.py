@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 import pytest
 
 from custom_components.aiden_duplex.memory.entries import Entry, Role
@@ -314,7 +314,7 @@ GROUPS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(GROUPS, st.integers(1, 12), st.integers(3, 12), st.integers(1, 6))
 def test_whatever_was_said_a_replay_is_paired_and_begins_with_a_person(
     kinds: list[str], turns: int, max_entries: int, max_turns: int

@@ -2,12 +2,15 @@
 
 from typing import Any
 
-from hypothesis import given, strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 import orjson
 import pytest
 
 from custom_components.aiden_duplex.storage.lines import decode, encode, scan, storable
 
+UNHURRIED = settings(
+    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
+)
 JSON = st.recursive(
     st.none()
     | st.booleans()
@@ -24,6 +27,7 @@ RECORDS = st.dictionaries(
 )
 
 
+@UNHURRIED
 @given(RECORDS)
 def test_a_record_is_one_line_and_comes_back(record: dict[str, Any]) -> None:
     """Line feeds in texts are escaped."""
@@ -32,6 +36,7 @@ def test_a_record_is_one_line_and_comes_back(record: dict[str, Any]) -> None:
     assert decode(line[:-1]) == record
 
 
+@UNHURRIED
 @given(st.lists(RECORDS, min_size=1, max_size=4), st.data())
 def test_a_changed_byte_is_noticed(
     records: list[dict[str, Any]], data: st.DataObject
@@ -47,6 +52,7 @@ def test_a_changed_byte_is_noticed(
     assert len(result.records) >= len(records) - 2
 
 
+@UNHURRIED
 @given(st.binary(max_size=200))
 def test_bytes_of_any_kind_are_sorted_out(data: bytes) -> None:
     """Scanning what was found good finds nothing wrong."""

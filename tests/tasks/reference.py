@@ -3,6 +3,7 @@
 It knows nothing of journals, coroutines or events; time is a number.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 ENDED = ("cancelled", "failed", "completed")
@@ -245,6 +246,6 @@ class Model:
                 self._out_of_queue(task)
                 task.status, task.asks, task.updated = "running", True, wall
 
-    def _told(self, wanted) -> list[ModelTask]:  # type: ignore[no-untyped-def]
+    def _told(self, wanted: Callable[[ModelTask], bool]) -> list[ModelTask]:
         found = [task for task in self.tasks.values() if wanted(task)]
         return sorted(found, key=lambda task: task.number or 0)

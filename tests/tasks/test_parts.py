@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from hypothesis import given, strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 import orjson
 import pytest
 
@@ -19,6 +19,10 @@ from custom_components.aiden_duplex.tasks.model import (
 )
 from custom_components.aiden_duplex.tasks.queue import Lane, TaskQueue
 from custom_components.aiden_duplex.tasks.records import Stored, decode_all, encode
+
+UNHURRIED = settings(
+    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 @pytest.mark.parametrize(
@@ -57,6 +61,7 @@ def test_goals_that_differ(one: str, other: str) -> None:
     assert normalise_goal(one) != normalise_goal(other)
 
 
+@UNHURRIED
 @given(st.text())
 def test_space_around_a_goal_does_not_matter(text: str) -> None:
     """Whatever the goal is, also nothing at all."""
@@ -134,6 +139,7 @@ STORED = st.builds(
 )
 
 
+@UNHURRIED
 @given(STORED)
 def test_a_record_gives_the_task_back(stored: Stored) -> None:
     """Through JSON and back, all but what ends with the process."""
@@ -141,6 +147,7 @@ def test_a_record_gives_the_task_back(stored: Stored) -> None:
     assert decode_all([record]) == {stored.task.id: stored}
 
 
+@UNHURRIED
 @given(STORED, st.sampled_from([Delivery.CLAIMED, Delivery.DELIVERING]))
 def test_a_claim_is_kept_as_queued(stored: Stored, delivery: Delivery) -> None:
     """A session does not survive the process."""
@@ -149,6 +156,7 @@ def test_a_claim_is_kept_as_queued(stored: Stored, delivery: Delivery) -> None:
     assert decode_all([record]) == {stored.task.id: expected}
 
 
+@UNHURRIED
 @given(STORED, STORED, st.data())
 def test_a_record_that_lost_a_field_costs_only_itself(
     good: Stored, bad: Stored, data: st.DataObject

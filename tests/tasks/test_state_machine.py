@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine
 from datetime import timedelta
 from typing import Any, override
 
-from hypothesis import settings, strategies as st
+from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 import pytest
 
@@ -379,5 +379,8 @@ def ids(tasks: list[Task]) -> list[str]:
 
 TestTaskMachine = TaskMachine.TestCase
 TestTaskMachine.settings = settings(
-    max_examples=80, stateful_step_count=30, deadline=None
+    max_examples=80,
+    stateful_step_count=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )

@@ -21,6 +21,7 @@ from custom_components.aiden_duplex.models.realtime.events import (
     TextDelta,
 )
 from custom_components.aiden_duplex.models.realtime.failures import from_connect
+from custom_components.aiden_duplex.models.realtime.openai import OpenAIDialect
 from custom_components.aiden_duplex.models.realtime.session import (
     AddText,
     CreateResponse,
@@ -28,6 +29,7 @@ from custom_components.aiden_duplex.models.realtime.session import (
     SessionConfig,
 )
 from tests.models.realtime.server import Line, Server, answer, serve
+from tests.virtual_time import run
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -321,6 +323,42 @@ async def test_a_close_keeps_its_code_and_reason(
     assert (end.code, end.reason, end.expired) == (code, reason, False)
     assert end.failure is not None
     assert end.failure.kind is kind
+
+
+class _LateReason:
+    """A socket whose writes fail before the server's close frame is read."""
+
+    closed = False
+    close_code = None
+
+    def get_extra_info(self, _name: str) -> None:
+        """Have no socket."""
+
+    async def send_str(self, _text: str) -> None:
+        """Fail."""
+        raise ConnectionResetError
+
+    async def receive(self) -> aiohttp.WSMessage:
+        """Say why, a little later."""
+        await asyncio.sleep(0.1)
+        return aiohttp.WSMessage(aiohttp.WSMsgType.CLOSE, 1007, "bad argument")
+
+    async def close(self) -> None:
+        """Be closed."""
+        self.closed = True
+
+
+def test_a_failed_write_waits_for_the_reason() -> None:
+    """[11] The write fails first; the code and reason of the close are kept all the same."""
+
+    async def main() -> None:
+        ws: Any = _LateReason()
+        session = connection._Connection(ws, OpenAIDialect(_CONFIG))
+        await session.send(CreateResponse(id="r1"))
+        end = await _closed(session)
+        assert (end.code, end.reason) == (1007, "bad argument")
+
+    run(main())
 
 
 @pytest.mark.parametrize("code", [1000, 1001])
