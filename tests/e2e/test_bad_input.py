@@ -242,7 +242,8 @@ def test_a_picture_that_turns_into_a_web_page_fails_the_task_in_words(
         ]
         assert task["status"] == "failed", task
         assert "html" in task["error"].casefold()
-        assert (await world.control("hid"))["count"] == before
+        reports = (await world.control(f"hid?since={before}"))["reports"]
+        assert all(report["decoded"]["released"] for report in reports), reports
         await world.control("picture", {"mode": "normal"})
         await world.say("thanks")
 

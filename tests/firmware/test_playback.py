@@ -237,6 +237,33 @@ def test_a_plan_does_not_start_on_a_finger_that_the_host_holds(rig: Rig) -> None
     assert rig.request(dx1.KEY_TAP, b"\x00\x04\x32\x00").kind == dx1.ACK
 
 
+def test_a_key_is_not_tapped_over_keys_that_the_host_holds(rig: Rig) -> None:
+    """Its release would release them, too."""
+    rig.request(dx1.KEYS, bytes((2, 0, 0, 0, 0, 0, 0, 0)))
+
+    for kind, payload in (
+        (dx1.KEY_TAP, b"\x00\x04\x32\x00"),
+        (dx1.TEXT, text([(0, 4)])),
+    ):
+        answer = rig.request(kind, payload)
+        assert (answer.kind, answer.payload) == (dx1.NACK, bytes((5, 2)))
+    assert len(rig.reports()) == 1
+
+
+def test_a_long_text_survives_a_slow_bus(rig: Rig) -> None:
+    """Each report 8 ms late, as long as a full-speed phone may take to ask for one."""
+    rig.request(dx1.TEXT, text([(0, 4)] * 99), seq=1)
+    rig.seq = 1
+    while rig.board.next_deadline_ms() is not None and len(rig.hid.reports) < 198:
+        deadline = rig.board.next_deadline_ms()
+        assert deadline is not None
+        rig.clock.value = deadline + 8
+        rig.request(dx1.PING)
+    rig.run_awake(100)
+
+    assert _done(1, dx1.DONE_OK, 99) in rig.events()
+
+
 def test_abort_without_a_plan_lets_go_of_everything(rig: Rig) -> None:
     """Three rounds, 15 ms apart, of all that the profile has."""
     rig.request(dx1.TOUCH, touch(3, 7, 8))

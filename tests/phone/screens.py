@@ -1,6 +1,7 @@
 """Pictures of a phone as a capture stick would give them."""
 
 from io import BytesIO
+from typing import TypedDict
 
 import numpy as np
 from PIL import Image, ImageDraw
@@ -10,6 +11,17 @@ from custom_components.aiden_duplex.phone.types import Area
 FULL_HD = (1920, 1080)
 PORTRAIT = Area(left=711, top=0, width=498, height=1080)
 LANDSCAPE = Area(left=0, top=106, width=1920, height=868)
+
+
+class Drawing(TypedDict, total=False):
+    """What :func:`screen` can draw differently."""
+
+    dark: bool
+    clock: str
+    lines: int
+    scroll: int
+    caret: bool
+    toggle: bool
 
 
 def screen(

@@ -6,6 +6,7 @@ import contextlib
 from io import BytesIO
 import logging
 import struct
+from typing import Unpack
 
 from PIL import Image
 import pytest
@@ -35,15 +36,15 @@ from hardware_bridge.firmware.aiden_bridge import dx1 as wire
 from tests.virtual_time import run
 
 from .board import CONSUMER, KEYS, TOUCH, BoardRig, Cable, run_inline, until
-from .screens import captured, screen
+from .screens import Drawing, captured, screen
 
 SIZE = (960, 540)
 PHONE = Area(left=355, top=0, width=250, height=540)
 
 
-def shown(**drawing: object) -> bytes:
+def shown(**drawing: Unpack[Drawing]) -> bytes:
     """Return the capture of an app; small, to be decoded quickly."""
-    app = screen(PHONE.width, PHONE.height, **drawing)  # type: ignore[arg-type]
+    app = screen(PHONE.width, PHONE.height, **drawing)
     return captured(app, PHONE, SIZE)
 
 
@@ -376,25 +377,25 @@ async def test_a_long_text_is_typed_whole_and_in_order(it: World) -> None:
     assert len(it.hid.pressed(KEYS)) == len(text)
 
 
-@pytest.mark.parametrize(
-    ("key", "report_id", "report"),
-    [
-        (Key.HOME, CONSUMER, b"\x23\x02"),
-        (Key.BACK, CONSUMER, b"\x24\x02"),
-        (Key.RECENTS, CONSUMER, b"\x9f\x02"),
-        (Key.VOLUME_UP, CONSUMER, b"\xe9\x00"),
-        (Key.VOLUME_DOWN, CONSUMER, b"\xea\x00"),
-        (Key.POWER, CONSUMER, b"\x30\x00"),
-        (Key.ENTER, KEYS, bytes((0, 0, 0x28, 0, 0, 0, 0, 0))),
-        (Key.BACKSPACE, KEYS, bytes((0, 0, 0x2A, 0, 0, 0, 0, 0))),
-        (Key.ESCAPE, KEYS, bytes((0, 0, 0x29, 0, 0, 0, 0, 0))),
-        (Key.TAB, KEYS, bytes((0, 0, 0x2B, 0, 0, 0, 0, 0))),
-        (Key.UP, KEYS, bytes((0, 0, 0x52, 0, 0, 0, 0, 0))),
-        (Key.DOWN, KEYS, bytes((0, 0, 0x51, 0, 0, 0, 0, 0))),
-        (Key.LEFT, KEYS, bytes((0, 0, 0x50, 0, 0, 0, 0, 0))),
-        (Key.RIGHT, KEYS, bytes((0, 0, 0x4F, 0, 0, 0, 0, 0))),
-    ],
-)
+KEY_REPORTS = [
+    (Key.HOME, CONSUMER, b"\x23\x02"),
+    (Key.BACK, CONSUMER, b"\x24\x02"),
+    (Key.RECENTS, CONSUMER, b"\x9f\x02"),
+    (Key.VOLUME_UP, CONSUMER, b"\xe9\x00"),
+    (Key.VOLUME_DOWN, CONSUMER, b"\xea\x00"),
+    (Key.POWER, CONSUMER, b"\x30\x00"),
+    (Key.ENTER, KEYS, bytes((0, 0, 0x28, 0, 0, 0, 0, 0))),
+    (Key.BACKSPACE, KEYS, bytes((0, 0, 0x2A, 0, 0, 0, 0, 0))),
+    (Key.ESCAPE, KEYS, bytes((0, 0, 0x29, 0, 0, 0, 0, 0))),
+    (Key.TAB, KEYS, bytes((0, 0, 0x2B, 0, 0, 0, 0, 0))),
+    (Key.UP, KEYS, bytes((0, 0, 0x52, 0, 0, 0, 0, 0))),
+    (Key.DOWN, KEYS, bytes((0, 0, 0x51, 0, 0, 0, 0, 0))),
+    (Key.LEFT, KEYS, bytes((0, 0, 0x50, 0, 0, 0, 0, 0))),
+    (Key.RIGHT, KEYS, bytes((0, 0, 0x4F, 0, 0, 0, 0, 0))),
+]
+
+
+@pytest.mark.parametrize(("key", "report_id", "report"), KEY_REPORTS)
 def test_every_key_is_one_report_down_and_up(
     key: Key, report_id: int, report: bytes
 ) -> None:
@@ -413,8 +414,7 @@ def test_every_key_is_one_report_down_and_up(
 
 def test_every_key_is_known() -> None:
     """No key of the vocabulary is forgotten."""
-    (mark,) = test_every_key_is_one_report_down_and_up.pytestmark  # type: ignore[attr-defined]
-    assert {case[0] for case in mark.args[1]} == set(Key)
+    assert {key for key, _, _ in KEY_REPORTS} == set(Key)
 
 
 @in_world

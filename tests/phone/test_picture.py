@@ -42,7 +42,10 @@ async def source(
 
 
 def answer(
-    body: bytes, status: int = 200, content_type: str = "image/jpeg", **headers: str
+    body: bytes,
+    status: int = 200,
+    content_type: str = "image/jpeg",
+    headers: dict[str, str] | None = None,
 ) -> Handler:
     """Return a handler that always answers the same."""
 
@@ -51,21 +54,36 @@ def answer(
             body=body,
             status=status,
             content_type=content_type,
-            headers={name.replace("_", "-"): text for name, text in headers.items()},
+            headers=headers,
         )
 
     return handle
 
 
-async def test_a_snapshot_comes_with_its_time_and_number() -> None:
-    """Captured when it was asked for, less the age that a cache admits."""
-    async with source(answer(JPEG, X_Frame_Sequence="17", Age="3")) as it:
+@pytest.mark.parametrize(
+    ("headers", "age_s"),
+    [
+        ({}, 0.0),
+        ({"Age": "0"}, 0.0),
+        ({"Age": "3"}, 3.0),
+        ({"Age": "3", "X-Frame-Age-Ms": "3400"}, 3.4),
+        ({"Age": "soon"}, 0.0),
+        ({"Age": "-5"}, 0.0),
+    ],
+)
+async def test_a_snapshot_comes_with_its_time_and_number(
+    headers: dict[str, str], age_s: float
+) -> None:
+    """Captured when it was asked for, or earlier if the source admits an age."""
+    async with source(
+        answer(JPEG, headers={"X-Frame-Sequence": "17", **headers})
+    ) as it:
         before = asyncio.get_running_loop().time()
         frame = await it.fetch()
         after = asyncio.get_running_loop().time()
     assert frame.data == JPEG
     assert (frame.content_type, frame.sequence) == ("image/jpeg", "17")
-    assert before - 3 <= frame.captured_at <= after - 3
+    assert before - age_s - 1e-9 <= frame.captured_at <= after - age_s
 
 
 async def test_a_source_that_does_not_number_is_fine() -> None:

@@ -1,6 +1,7 @@
 """When the picture has come to rest."""
 
 from collections.abc import Callable
+from typing import Unpack
 
 from PIL import Image
 import pytest
@@ -9,7 +10,7 @@ from custom_components.aiden_duplex.phone.frame import AreaMemory, Gray, look
 from custom_components.aiden_duplex.phone.settle import SettleDetector, differ
 from custom_components.aiden_duplex.phone.types import Settle
 
-from .screens import captured, screen
+from .screens import Drawing, captured, screen
 
 POLL_S = 0.15
 
@@ -20,9 +21,9 @@ def gray(content: Image.Image | None, *, noise: float = 0.0, seed: int = 0) -> G
     return look(captured(content, noise=noise, seed=seed), known).gray
 
 
-def app(**drawing: object) -> Image.Image:
+def app(**drawing: Unpack[Drawing]) -> Image.Image:
     """Draw an app."""
-    return screen(498, 1080, **drawing)  # type: ignore[arg-type]
+    return screen(498, 1080, **drawing)
 
 
 STILL = gray(app())
@@ -93,7 +94,7 @@ def test_the_status_bars_clock_is_no_motion() -> None:
     [{"toggle": True}, {"scroll": 9}, {"lines": 9}, {"dark": True}],
     ids=str,
 )
-def test_what_an_act_does_is_a_difference(change: dict[str, object]) -> None:
+def test_what_an_act_does_is_a_difference(change: Drawing) -> None:
     """A switch, a short scroll, another app, another theme."""
     assert differ(STILL, gray(app(**change)))
     assert not differ(STILL, STILL)

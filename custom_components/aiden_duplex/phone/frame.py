@@ -199,6 +199,7 @@ def _shrink(luma: Image.Image, area: Area) -> Gray:
 
 
 def _whole(size: tuple[int, int]) -> Area:
+    """Return the whole source picture."""
     return Area(left=0, top=0, width=size[0], height=size[1])
 
 

@@ -1,6 +1,7 @@
 """Where the phone's picture comes from."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 import re
 from typing import Protocol
@@ -25,6 +26,9 @@ SEQUENCE_HEADER = "X-Frame-Sequence"
 """Numbers the pictures of a source; for diagnosis. Some sources count captures, some
 count changes, so that a number that stands still proves nothing."""
 
+AGE_MS_HEADER = "X-Frame-Age-Ms"
+"""Says how long ago the picture was captured, as ``Age`` does in whole seconds."""
+
 _MAGIC = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n")
 _WORDS = 80
 _READ_FOR_WORDS = 2048
@@ -37,7 +41,7 @@ class SourceFrame:
     data: bytes
     content_type: str
     captured_at: float
-    """Event loop's time at which it was asked for, less the age that the source admits."""
+    """Event loop's time: when it was asked for, or earlier if the source admits an age."""
     sequence: str | None = None
     """The source's own number of the picture; None if it does not count."""
 
@@ -85,6 +89,7 @@ class HttpSnapshotSource:
                     "Cache-Control": "no-cache",
                 },
             ) as response:
+                answered_at = asyncio.get_running_loop().time()
                 data = await self._read(response)
         except TimeoutError as err:
             raise PictureError(
@@ -95,7 +100,7 @@ class HttpSnapshotSource:
         return SourceFrame(
             data=data,
             content_type=response.content_type,
-            captured_at=asked_at - _age_s(response.headers.get("Age")),
+            captured_at=min(asked_at, answered_at - _age_s(response.headers)),
             sequence=response.headers.get(SEQUENCE_HEADER),
         )
 
@@ -168,9 +173,11 @@ def _reason(err: ClientError) -> str:
             return f"the transfer broke ({type(err).__name__})"
 
 
-def _age_s(header: str | None) -> float:
-    """Return the age in seconds that a cache admits."""
-    try:
-        return max(0.0, float(header)) if header else 0.0
-    except ValueError:
-        return 0.0
+def _age_s(headers: Mapping[str, str]) -> float:
+    """Return the age in seconds that the source admits; 0 if it says nothing."""
+    for name, unit_s in ((AGE_MS_HEADER, 0.001), ("Age", 1.0)):
+        try:
+            return max(0.0, float(headers[name]) * unit_s)
+        except KeyError, ValueError:
+            continue
+    return 0.0

@@ -40,6 +40,8 @@ def _trouble(now: Situation) -> Act | None:
         return now.finish(
             "not_achieved", "I tried the same again and again without effect."
         )
+    if any("last step" in notice for notice in now.history.notices):
+        return now.finish("unknown", "I ran out of steps before I was done.")
     last = now.history.last
     if last is None or last.act.verb in (Verb.ASK, Verb.LOOK):
         return None
@@ -48,6 +50,8 @@ def _trouble(now: Situation) -> Act | None:
         return now.finish(
             "unknown", last.act.label or "I cannot prove it on the screen."
         )
+    if "refused" in result and "not work" in result:
+        return now.finish("not_achieved", "What I tried has no effect on the screen.")
     if "cannot be typed" in result or "unsupported" in result:
         return now.finish(
             "not_achieved", f"The text cannot be typed: {last.result[:200]}"
@@ -68,7 +72,7 @@ def _switch(now: Situation, wish: Wish) -> Act:
     if row is None and on_page_of(now, wish.target):
         row = _main_switch(now)
     if row is None:
-        return seek(now, wish.target)
+        return seek(now, "alarms" if wish.time else wish.target)
     if row.state is None:
         return _without_state(now, wish, row)
     shown = f"“{row.name}” shows “{_WORD[row.state]}” on “{now.title}”"

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 import contextlib
 import hashlib
@@ -22,6 +22,9 @@ _BLACK = 12
 """Grey level up to which a picture counts as black; JPEG adds a little."""
 _DARK = 110
 _KEPT = 64
+_STRIP = 2.6
+"""Height of the strip above an On or Off in which its name stands, of the word's height."""
+_MOST_AGAIN = 3
 _MIN_CONFIDENCE = 25.0
 _READABLE = frozenset("©®°»«|_~=-—–.,:;'‘’\"“”*•<>()[]{}\\/")
 
@@ -34,19 +37,16 @@ class Eyes:
         *,
         program: str = "tesseract",
         timeout_s: float = 30.0,
-        screen_name: Callable[[bytes], str | None] = lambda _: None,
     ) -> None:
         """Keep the name of the reading program.
 
         Args:
             program: The OCR program, found on PATH.
             timeout_s: Longest time for one picture.
-            screen_name: Reads a name that the picture itself carries, if any.
 
         """
         self._program = program
         self._timeout_s = timeout_s
-        self._screen_name = screen_name
         self._seen: OrderedDict[str, Screen] = OrderedDict()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="eyes")
         self._one = asyncio.Lock()
@@ -74,15 +74,35 @@ class Eyes:
     async def _read(self, picture: bytes, digest: str) -> Screen:
         loop = asyncio.get_running_loop()
         prepared = await loop.run_in_executor(self._pool, _prepare, picture)
-        name = self._screen_name(picture)
         if prepared is None:
-            return Screen(lines=(), black=True, digest=digest, name=name)
-        data, size, switches = prepared
-        words = _words(await self._recognise(data), size)
-        lines = group_lines(list(words), size[0] / size[1])
-        return Screen(lines=lines, switches=switches, digest=digest, name=name)
+            return Screen(lines=(), black=True, digest=digest)
+        image, switches = prepared
+        words = await self._words(image)
+        screen = _screen(words, image, switches, digest)
+        for row in screen.nameless[:_MOST_AGAIN]:
+            words += await self._words(image, above=row.box)
+        if screen.nameless:
+            screen = _screen(words, image, switches, digest)
+        return screen
 
-    async def _recognise(self, data: bytes) -> str:
+    async def _words(
+        self, image: Image.Image, *, above: Box | None = None
+    ) -> list[Line]:
+        """Return the words on a picture, or on the strip just above a place."""
+        top, mode = 0, "11"
+        if above is not None:
+            bottom = round(above.top / 1000 * image.height)
+            top, mode = (
+                max(0, bottom - round(_STRIP * above.height / 1000 * image.height)),
+                "6",
+            )
+            part = image.crop((0, top, image.width, bottom))
+        buffer = BytesIO()
+        (image if above is None else part).save(buffer, "PPM")
+        table = await self._recognise(buffer.getvalue(), mode)
+        return list(_words(table, image.size, top))
+
+    async def _recognise(self, data: bytes, mode: str) -> str:
         """Run the program on a picture and return its table."""
         try:
             process = await asyncio.create_subprocess_exec(
@@ -90,7 +110,7 @@ class Eyes:
                 "stdin",
                 "stdout",
                 "--psm",
-                "11",
+                mode,
                 "tsv",
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
@@ -116,8 +136,8 @@ class Eyes:
         return output.decode(errors="replace")
 
 
-def _prepare(picture: bytes) -> tuple[bytes, tuple[int, int], list[Box]] | None:
-    """Return the picture made for reading, its size and its switches; None for black."""
+def _prepare(picture: bytes) -> tuple[Image.Image, list[Box]] | None:
+    """Return the picture made for reading and its switches; None for black."""
     with Image.open(BytesIO(picture)) as image:
         colour = image.convert("RGB")
     grey = ImageOps.grayscale(colour)
@@ -133,10 +153,17 @@ def _prepare(picture: bytes) -> tuple[bytes, tuple[int, int], list[Box]] | None:
     _cover(readable, switches)
     scale = max(1.0, _UPSCALED_WIDTH / grey.width)
     size = (round(grey.width * scale), round(grey.height * scale))
-    large = readable.resize(size, Image.Resampling.LANCZOS)
-    buffer = BytesIO()
-    large.save(buffer, "PPM")
-    return buffer.getvalue(), size, switches
+    return readable.resize(size, Image.Resampling.LANCZOS), switches
+
+
+def _screen(
+    words: list[Line],
+    image: Image.Image,
+    switches: list[Box],
+    digest: str,
+) -> Screen:
+    lines = group_lines(words, image.width / image.height)
+    return Screen(lines=lines, switches=switches, digest=digest)
 
 
 def _cover(grey: Image.Image, switches: list[Box]) -> None:
@@ -153,8 +180,11 @@ def _cover(grey: Image.Image, switches: list[Box]) -> None:
         grey.paste(255, (left - 3, top - 3, right + 3, bottom + 3))
 
 
-def _words(table: str, size: tuple[int, int]) -> Iterator[Line]:
-    """Yield the words of tesseract's table, their places scaled to 0-1000."""
+def _words(table: str, size: tuple[int, int], below: int) -> Iterator[Line]:
+    """Yield the words of tesseract's table, their places scaled to 0-1000.
+
+    ``below`` is how far down in the picture the table's piece begins.
+    """
     width, height = size
     for row in table.splitlines()[1:]:
         cells = row.split("\t")
@@ -164,6 +194,7 @@ def _words(table: str, size: tuple[int, int]) -> Iterator[Line]:
         if not text or float(cells[10]) < _MIN_CONFIDENCE or set(text) <= _READABLE:
             continue
         left, top, wide, high = (int(cell) for cell in cells[6:10])
+        top += below
         yield Line(
             text=text,
             box=Box(

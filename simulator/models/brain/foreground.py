@@ -159,8 +159,10 @@ def _after_create(turn: _Turn, hands: Hands, call: Call, result: str) -> Reply:
         return Reply(
             text=f"Okay, I am on it: {_as_spoken(goal)}. I will tell you when there is news."
         )
-    others = [task for task in tasks_in(result) if task_goal(task)]
-    same = [task for task in others if same_goal(goal, task_goal(task))]
+    others = tasks_in(result)
+    same = [
+        task for task in others if task_goal(task) and same_goal(goal, task_goal(task))
+    ]
     if same:
         if is_over(same[0]):
             return Reply(text=tell_task(same[0]))

@@ -64,10 +64,10 @@ def _black(now: Situation) -> Act | None:
 
 def _locked(now: Situation) -> Act | None:
     screen = now.screen
-    pad = screen.name == "PIN" or screen.says(
+    pad = screen.says(
         r"\b(enter|wrong|incorrect|type)\b.*\b(pin|password|passcode|pattern)\b|^draw (your )?pattern"
     )
-    lock = screen.name == "LOCK" or screen.says(
+    lock = screen.says(
         r"swipe up to (unlock|open)|\b(phone|screen|device) (is )?locked\b|^locked$"
     )
     if not pad and not lock:

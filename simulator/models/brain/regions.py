@@ -7,6 +7,7 @@ into dark on white by itself.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+import itertools
 
 import numpy as np
 from numpy.typing import NDArray
@@ -188,6 +189,6 @@ def _runs(row: Pixels) -> Iterator[tuple[int, int]]:
     """Yield the stretches of a row without a jump; single points are left out."""
     jumps = np.flatnonzero(np.abs(np.diff(row, axis=0)).max(axis=1) > _NEXT) + 1
     edges = [0, *jumps.tolist(), row.shape[0]]
-    for first, last in zip(edges, edges[1:], strict=False):
+    for first, last in itertools.pairwise(edges):
         if last - first >= 2:
             yield first, last

@@ -4,7 +4,8 @@ All places run from 0 to 1000 on both axes, origin top left, as models are told.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+import itertools
 import re
 
 from .words import normalise, same_text
@@ -96,9 +97,6 @@ class Screen:
     """Nothing but black: protected, or asleep."""
     digest: str = ""
     """Changes when the picture does."""
-    name: str | None = None
-    """What the picture itself calls the screen, if it does."""
-    _cache: dict[str, object] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def body(self) -> list[Line]:
@@ -116,7 +114,7 @@ class Screen:
     @property
     def is_grid(self) -> bool:
         """Tell whether names stand in columns, as icons do."""
-        return self.name == "HOME" or len(grid_rows(self.body)) >= 2
+        return len(grid_rows(self.body)) >= 2
 
     @property
     def rows(self) -> list[Row]:
@@ -138,6 +136,11 @@ class Screen:
                 )
             )
         return rows
+
+    @property
+    def nameless(self) -> list[Row]:
+        """Return the rows of which only an On or Off was read: their names were missed."""
+        return [row for row in self.rows if not row.summary and is_state(row.name)]
 
     def find(self, *texts: str) -> Line | None:
         """Return the first line that is one of some texts."""
@@ -164,6 +167,11 @@ class Screen:
         return None
 
 
+def is_state(text: str) -> bool:
+    """Tell whether a text is On or Off and nothing else."""
+    return normalise(text) in _ON | _OFF
+
+
 def grid_rows(lines: Iterable[Line]) -> list[list[Line]]:
     """Return the groups of three or more names that stand side by side, as under icons."""
     groups: list[list[Line]] = []
@@ -181,7 +189,7 @@ def grid_rows(lines: Iterable[Line]) -> list[list[Line]]:
 def _apart(group: Sequence[Line]) -> bool:
     """Tell whether names stand in columns of their own."""
     middles = sorted(line.box.x for line in group)
-    return all(b - a > 120 for a, b in zip(middles, middles[1:], strict=False))
+    return all(b - a > 120 for a, b in itertools.pairwise(middles))
 
 
 def _summary_of(body: Sequence[Line], index: int, used: set[int]) -> list[int]:
