@@ -178,7 +178,11 @@ class HassProcess:
         self.prepare()
         hass = Path(sys.executable).with_name("hass")
         self.child = await start_child(
-            str(hass), "--config", str(self.config), log=self.config / "output.log"
+            str(hass),
+            *("--config", str(self.config)),
+            # All requirements are in the lock; nothing may change the environment.
+            "--skip-pip",
+            log=self.config / "output.log",
         )
         try:
             async with asyncio.timeout(deadline_s):

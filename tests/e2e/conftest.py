@@ -29,6 +29,7 @@ def world(
     value = runner.run(World.start(folder))
     yield value
     runner.run(value.stop())
+    assert value.complaints() == []
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ def world(
     value = runner.run(World.start(folder, set_up_entry=False))
     yield value
     runner.run(value.stop())
+    assert value.complaints() == []
 
 
 @pytest.fixture

@@ -70,6 +70,16 @@ class World:
         await self.hass.stop()
         await self.simulator.stop()
 
+    def complaints(self) -> list[str]:
+        """Return what Home Assistant logged that no run may log."""
+        told_the_caller = "homeassistant.components.websocket_api"
+        return [
+            line
+            for line in self.hass.log.splitlines()
+            if (" ERROR " in line and told_the_caller not in line)
+            or "blocking call" in line
+        ]
+
     def _take_event(self, event: dict[str, Any]) -> None:
         """Keep a task event."""
         state = event["variables"]["trigger"]["to_state"]

@@ -91,6 +91,10 @@ def coverage(wanted: tuple[str, ...], seen: tuple[str, ...]) -> float:
 def same_text(first: str, second: str) -> bool:
     """Tell whether two short texts are the same as far as a reader can tell."""
     one, two = normalise(first).replace(" ", ""), normalise(second).replace(" ", "")
-    if not one or not two:
+    if not one or not two or _digits(one) != _digits(two):
         return one == two
     return one == two or SequenceMatcher(None, one, two).ratio() >= 0.86
+
+
+def _digits(text: str) -> list[str]:
+    return [c for c in text if c.isdigit()]
