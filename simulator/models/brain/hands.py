@@ -63,6 +63,8 @@ def _argument(name: str, schema: Mapping[str, Any], values: Mapping[str, Any]) -
         "goal": r"task|goal|prompt|request|instruction",
     }
     for key, pattern in patterns.items():
+        if name.endswith("id") and not key.endswith("_id"):
+            continue  # A goal or an answer is never an id.
         if key in values and re.search(pattern, name) and values[key] is not None:
             value = values[key]
             break

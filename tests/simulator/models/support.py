@@ -1,6 +1,7 @@
 """A running pair of model servers, and a client of the realtime one."""
 
 import asyncio
+import base64
 from collections.abc import AsyncIterator, Callable, Sequence
 import contextlib
 from dataclasses import dataclass, field
@@ -154,3 +155,8 @@ def kinds(frames: Sequence[Frame]) -> list[str]:
         if not (kind.endswith(".delta") and found and found[-1] == kind):
             found.append(kind)
     return found
+
+
+def data_url(jpeg: bytes) -> str:
+    """Return a JPEG as a data URL."""
+    return f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode()}"

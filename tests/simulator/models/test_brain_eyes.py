@@ -7,9 +7,9 @@ import pytest
 from simulator.models.brain.eyes import Eyes
 from simulator.models.brain.thoughts import BrainError
 
-from .drawing import draw_black, draw_home, draw_list
+from .drawing import Row, draw_black, draw_home, draw_list
 
-ROWS = [
+ROWS: list[Row] = [
     ("Wi-Fi", True),
     ("Flight mode", False),
     ("Bluetooth", True),
@@ -32,6 +32,7 @@ async def eyes() -> AsyncIterator[Eyes]:
 async def test_rows_with_their_states_and_switches(
     eyes: Eyes, dark: bool, scale: float
 ) -> None:
+    """Rows with their states and switches."""
     screen = await eyes.look(draw_list("Connections", ROWS, dark=dark, scale=scale))
     found = {row.name: row for row in screen.rows}
     assert screen.title == "Connections"
@@ -50,6 +51,7 @@ async def test_rows_with_their_states_and_switches(
 
 
 async def test_names_below_icons_on_a_wallpaper_are_a_home_screen(eyes: Eyes) -> None:
+    """Names below icons on a wallpaper are a home screen."""
     names = ["Settings", "Messages", "Clock", "Camera", "Memos", "Weather"]
     screen = await eyes.look(draw_home(names))
     found = {row.name: row.box for row in screen.rows}
@@ -60,6 +62,7 @@ async def test_names_below_icons_on_a_wallpaper_are_a_home_screen(eyes: Eyes) ->
 
 
 async def test_light_letters_on_a_coloured_button_are_read(eyes: Eyes) -> None:
+    """Light letters on a coloured button are read."""
     screen = await eyes.look(
         draw_list("Notes", [("Milk and bread", "Note")], button="New note")
     )
@@ -69,6 +72,7 @@ async def test_light_letters_on_a_coloured_button_are_read(eyes: Eyes) -> None:
 
 
 async def test_a_black_picture_is_black_and_needs_no_reader(eyes: Eyes) -> None:
+    """A black picture is black and needs no reader."""
     blind = Eyes(program="no-such-program")
     screen = await blind.look(draw_black())
     blind.close()
@@ -77,12 +81,14 @@ async def test_a_black_picture_is_black_and_needs_no_reader(eyes: Eyes) -> None:
 
 
 async def test_a_picture_is_read_once(eyes: Eyes) -> None:
+    """A picture is read once."""
     picture = draw_list("Sound", [("Volume", "70%")])
     first = await eyes.look(picture)
     assert await eyes.look(picture) is first
 
 
 async def test_without_a_reader_the_brain_says_that_it_cannot_work() -> None:
+    """Without a reader the brain says that it cannot work."""
     eyes = Eyes(program="no-such-program")
     with pytest.raises(BrainError, match="cannot be run"):
         await eyes.look(draw_list("Sound", [("Volume", "70%")]))
@@ -90,6 +96,7 @@ async def test_without_a_reader_the_brain_says_that_it_cannot_work() -> None:
 
 
 async def test_a_reader_that_takes_too_long_is_stopped() -> None:
+    """A reader that takes too long is stopped."""
     eyes = Eyes(timeout_s=0.01)
     with pytest.raises(BrainError, match=r"more than 0\.01 s"):
         await eyes.look(draw_list("Sound", [("Volume", "70%")]))

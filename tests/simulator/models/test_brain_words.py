@@ -27,6 +27,7 @@ from simulator.models.brain.words import alike, normalise
     ],
 )
 def test_names_for_the_same_thing(wanted: str, seen: str) -> None:
+    """Names for the same thing."""
     assert likeness(wanted, seen) >= 0.75
 
 
@@ -44,6 +45,7 @@ def test_names_for_the_same_thing(wanted: str, seen: str) -> None:
     ],
 )
 def test_names_for_different_things(wanted: str, seen: str) -> None:
+    """Names for different things."""
     assert likeness(wanted, seen) < 0.75
 
 
@@ -60,15 +62,18 @@ def test_names_for_different_things(wanted: str, seen: str) -> None:
     ],
 )
 def test_where_things_belong(wanted: str, place: str) -> None:
+    """Where things belong."""
     assert relation(wanted, place) >= 0.45
 
 
 @pytest.mark.parametrize("place", ["Photos", "Display", "Weather", "About phone"])
 def test_where_things_do_not_belong(place: str) -> None:
+    """Where things do not belong."""
     assert relation("airplane mode", place) < 0.45
 
 
 def test_misread_words_are_alike_and_numbers_never() -> None:
+    """Misread words are alike and numbers never."""
     assert alike("aeroplane", "aeropiane")
     assert alike("setting", "settings")
     assert not alike("07:30", "07:40")
@@ -100,6 +105,7 @@ NOUNS = [
     ],
 )
 def test_switching_anything(noun: str, pattern: str, on: bool | None) -> None:
+    """Switching anything."""
     [wish] = parse_goal(pattern.format(noun))
     assert (wish.kind, wish.on) == (WishKind.SWITCH, on)
     assert wish.target.lower() == noun.lower().removeprefix("the ")
@@ -138,12 +144,14 @@ def test_switching_anything(noun: str, pattern: str, on: bool | None) -> None:
     ],
 )
 def test_other_wishes(goal: str, kind: WishKind, values: dict[str, object]) -> None:
+    """Other wishes."""
     [wish] = parse_goal(goal)
     assert wish.kind is kind
     assert {name: getattr(wish, name) for name in values} == values
 
 
 def test_several_wishes_in_one_goal() -> None:
+    """Several wishes in one goal."""
     wishes = parse_goal(
         "Turn on airplane mode, and then open Notes and check if wifi is off"
     )
@@ -167,6 +175,7 @@ def test_several_wishes_in_one_goal() -> None:
     ],
 )
 def test_times_of_day(text: str, time: str | None) -> None:
+    """Times of day."""
     assert parse_time(text) == time
 
 
@@ -202,6 +211,7 @@ def test_times_of_day(text: str, time: str | None) -> None:
     ],
 )
 def test_what_a_person_means(said: str, intent: Intent) -> None:
+    """What a person means."""
     assert read_intent(said) is intent
 
 
@@ -216,16 +226,19 @@ def test_what_a_person_means(said: str, intent: Intent) -> None:
     ],
 )
 def test_what_a_person_means_after_a_question(said: str, intent: Intent) -> None:
+    """What a person means after a question."""
     assert read_intent(said, question_open=True) is intent
 
 
 def test_the_goal_keeps_the_persons_words() -> None:
+    """The goal keeps the person's words."""
     said = "Hello. Could you please send a message to Anna saying I'm late, sorry?"
     assert goal_of(said) == "Send a message to Anna saying I'm late, sorry"
     assert goal_of("How are you?") == ""
 
 
 def test_same_goals_in_other_words() -> None:
+    """Same goals in other words."""
     assert same_goal("Turn on airplane mode", "please enable flight mode")
     assert same_goal("find the blue door", "Find the blue door")
     assert not same_goal("Turn on airplane mode", "Turn off airplane mode")
@@ -234,6 +247,7 @@ def test_same_goals_in_other_words() -> None:
 
 
 def test_an_icon_beside_a_name_is_not_a_word_of_it() -> None:
+    """An icon beside a name is not a word of it."""
     icon = Line(text="4", box=Box(left=57, top=141, right=105, bottom=178))
     words = [
         Line(text=text, box=Box(left=left, top=148, right=right, bottom=167))

@@ -17,7 +17,7 @@ from .support import BEARER, KEY, Client, serving
 
 MODEL = "simulated-vision"
 TAP = Reply(text="I tap it.", calls=(Call(name="tap", arguments={"x": 12, "y": 900}),))
-TOOL: dict[str, Any] = {
+TOOL: Any = {
     "type": "function",
     "function": {
         "name": "tap",
@@ -47,7 +47,7 @@ def asked(call_id: str = "call_1") -> dict[str, Any]:
     }
 
 
-USER = {"role": "user", "content": "turn it on"}
+USER: Any = {"role": "user", "content": "turn it on"}
 RESULT = {"role": "tool", "tool_call_id": "call_1", "content": "done"}
 
 
@@ -328,6 +328,7 @@ REFUSED: list[tuple[dict[str, Any], str | None, str]] = [
 async def test_a_wrong_request_is_400_and_never_reaches_the_model(
     values: dict[str, Any], param: str | None, message: str
 ) -> None:
+    """A wrong request is 400 and never reaches the model."""
     async with serving() as (client, script):
         status, body = await post(client, **values)
     assert status == 400, body
@@ -338,6 +339,7 @@ async def test_a_wrong_request_is_400_and_never_reaches_the_model(
 
 
 async def test_a_body_that_is_no_json_is_400() -> None:
+    """A body that is no JSON is 400."""
     async with serving() as (client, _):
         response = await client.post("/v1/chat/completions", headers=BEARER, data="{")
         body = await response.json()
@@ -356,6 +358,7 @@ async def test_a_body_that_is_no_json_is_400() -> None:
 async def test_a_wrong_key_is_401_and_is_not_repeated(
     headers: dict[str, str], code: str | None
 ) -> None:
+    """A wrong key is 401 and is not repeated."""
     async with serving() as (client, _):
         for path in ("/v1/chat/completions", "/v1/models"):
             method = "POST" if path.endswith("completions") else "GET"
@@ -367,6 +370,7 @@ async def test_a_wrong_key_is_401_and_is_not_repeated(
 
 
 async def test_an_unknown_model_is_404() -> None:
+    """An unknown model is 404."""
     async with serving() as (client, _):
         status, body = await post(client, model="gpt-nothing")
     assert status == 404
@@ -386,6 +390,7 @@ def official(client: Client) -> openai.AsyncOpenAI:
 
 
 async def test_the_official_client_takes_a_call_and_its_continuation() -> None:
+    """The official client takes a call and its continuation."""
     async with (
         serving(TAP, Reply(text="It is on.")) as (client, script),
         official(client) as vendor,
@@ -397,7 +402,7 @@ async def test_the_official_client_takes_a_call_and_its_continuation() -> None:
         messages: list[Any] = [USER, image_message(picture())]
         first = await vendor.chat.completions.create(
             model=MODEL, messages=messages, tools=[TOOL]
-        )  # type: ignore[list-item]
+        )
         message = first.choices[0].message
         assert message.tool_calls is not None
         call = message.tool_calls[0]
@@ -408,7 +413,7 @@ async def test_the_official_client_takes_a_call_and_its_continuation() -> None:
         ]
         second = await vendor.chat.completions.create(
             model=MODEL, messages=messages, tools=[TOOL]
-        )  # type: ignore[list-item]
+        )
     assert call.type == "function"
     assert (call.function.name, json.loads(call.function.arguments)) == (
         "tap",
@@ -428,11 +433,12 @@ async def test_the_official_client_takes_a_call_and_its_continuation() -> None:
 
 
 async def test_the_official_client_streams_the_same_answer() -> None:
+    """The official client streams the same answer."""
     async with serving(TAP) as (client, _), official(client) as vendor:
         stream = await vendor.chat.completions.create(
             model=MODEL,
-            messages=[USER],  # type: ignore[list-item]
-            tools=[TOOL],  # type: ignore[list-item]
+            messages=[USER],
+            tools=[TOOL],
             stream=True,
             stream_options={"include_usage": True},
         )
@@ -454,6 +460,7 @@ async def test_the_official_client_streams_the_same_answer() -> None:
 
 
 async def test_the_official_client_knows_every_error() -> None:
+    """The official client knows every error."""
     async with serving(TAP) as (client, _), official(client) as vendor:
         for mode, error in (
             ("unauthorized", openai.AuthenticationError),
@@ -470,8 +477,8 @@ async def test_the_official_client_knows_every_error() -> None:
                 "/control/models", json={"chat": {"mode": mode, "times": 1}}
             )
             with pytest.raises(error):
-                await vendor.chat.completions.create(model=MODEL, messages=[USER])  # type: ignore[list-item]
-        reply = await vendor.chat.completions.create(model=MODEL, messages=[USER])  # type: ignore[list-item]
+                await vendor.chat.completions.create(model=MODEL, messages=[USER])
+        reply = await vendor.chat.completions.create(model=MODEL, messages=[USER])
     assert reply.choices[0].finish_reason == "tool_calls"
 
 
@@ -505,6 +512,7 @@ async def test_the_official_client_knows_every_error() -> None:
     ],
 )
 async def test_answers_can_be_spoiled(mode: str, finish: str, check: Any) -> None:
+    """Answers can be spoiled."""
     async with serving(TAP) as (client, _):
         await client.post("/control/models", json={"chat": {"mode": mode, "times": 1}})
         _, spoiled = await post(client, tools=[TOOL])
@@ -515,6 +523,7 @@ async def test_answers_can_be_spoiled(mode: str, finish: str, check: Any) -> Non
 
 
 async def test_after_lets_calls_pass_and_rate_limits_say_how_long() -> None:
+    """After lets calls pass and rate limits say how long."""
     async with serving() as (client, _):
         order = {
             "chat": {"mode": "rate_limited", "after": 1, "times": 1, "retry_after_s": 7}
@@ -532,6 +541,7 @@ async def test_after_lets_calls_pass_and_rate_limits_say_how_long() -> None:
 
 
 async def test_a_web_page_instead_of_an_answer() -> None:
+    """A web page instead of an answer."""
     async with serving() as (client, _):
         await client.post("/control/models", json={"chat": {"mode": "html"}})
         response = await client.post(
@@ -547,6 +557,7 @@ async def test_a_web_page_instead_of_an_answer() -> None:
 async def test_a_hanging_answer_ends_with_its_client_and_does_not_hold_the_server() -> (
     None
 ):
+    """A hanging answer ends with its client and does not hold the server."""
     async with serving() as (client, script):
         await client.post("/control/models", json={"chat": {"mode": "hang"}})
         with pytest.raises(TimeoutError):
@@ -560,6 +571,7 @@ async def test_a_hanging_answer_ends_with_its_client_and_does_not_hold_the_serve
 
 
 async def test_the_record_holds_the_request_without_its_picture() -> None:
+    """The record holds the request without its picture."""
     async with serving(recorded=2) as (client, _):
         for _ in range(3):
             await post(client, messages=[USER, image_message(picture())])
@@ -584,6 +596,7 @@ async def test_the_record_holds_the_request_without_its_picture() -> None:
 async def test_the_tool_choice_reaches_the_brain(
     choice: Any, usable: list[str]
 ) -> None:
+    """The tool choice reaches the brain."""
     wait = {"type": "function", "function": {"name": "wait"}}
     async with serving(lambda q: Reply(text=" ".join(sorted(q.usable)) or "none")) as (
         client,

@@ -39,6 +39,7 @@ async def respond(socket: Socket) -> dict[str, Any]:
 async def test_an_upgrade_is_refused_as_often_as_ordered(
     mode: str, status: int
 ) -> None:
+    """An upgrade is refused as often as ordered."""
     async with serving() as (client, _):
         await order(client, mode=mode, times=1, retry_after_s=3)
         with pytest.raises(aiohttp.WSServerHandshakeError) as caught:
@@ -65,6 +66,7 @@ async def test_an_upgrade_is_refused_as_often_as_ordered(
 async def test_a_response_fails_or_stays_incomplete(
     mode: str, status: str, code: str | None
 ) -> None:
+    """A response fails or stays incomplete."""
     async with serving(TEXT) as (client, _), session(client) as socket:
         await order(client, mode=mode, after=1, times=1)
         first, second, third = [await respond(socket) for _ in range(3)]
@@ -89,6 +91,7 @@ async def test_a_response_fails_or_stays_incomplete(
 async def test_a_collision_refuses_ours_and_the_servers_own_runs_to_its_end(
     mode: str, event_id: str | None
 ) -> None:
+    """A collision refuses ours and the server's own runs to its end."""
     async with serving(TEXT) as (client, _), session(client) as socket:
         await order(client, mode=mode, times=1)
         await socket.send(
@@ -107,6 +110,7 @@ async def test_a_collision_refuses_ours_and_the_servers_own_runs_to_its_end(
 
 
 async def test_a_cancelled_tool_turn_carries_whole_arguments_but_must_not_run() -> None:
+    """A cancelled tool turn carries whole arguments but must not run."""
     async with serving(CALL) as (client, _), session(client) as socket:
         await order(client, mode="cancelled", times=1)
         response = await respond(socket)
@@ -117,6 +121,7 @@ async def test_a_cancelled_tool_turn_carries_whole_arguments_but_must_not_run() 
 
 @pytest.mark.parametrize("value", ["", "null", "{", "[1]", '{"task": 7}'])
 async def test_calls_get_the_ordered_arguments(value: str) -> None:
+    """Calls get the ordered arguments."""
     async with serving(CALL) as (client, _), session(client) as socket:
         await order(client, mode="arguments", value=value)
         response = await respond(socket)
@@ -124,6 +129,7 @@ async def test_calls_get_the_ordered_arguments(value: str) -> None:
 
 
 async def test_a_claim_without_a_call_and_an_empty_response() -> None:
+    """A claim without a call and an empty response."""
     async with serving(CALL) as (client, _), session(client) as socket:
         await order(client, mode="claim", times=1)
         claim = await respond(socket)
@@ -134,6 +140,7 @@ async def test_a_claim_without_a_call_and_an_empty_response() -> None:
 
 
 async def test_beta_names_and_unknown_events() -> None:
+    """Beta names and unknown events."""
     async with serving(TEXT) as (client, _), session(client) as socket:
         await order(client, mode="beta_names", times=1)
         await respond(socket)
@@ -158,6 +165,7 @@ async def test_beta_names_and_unknown_events() -> None:
 async def test_a_session_ends_in_the_middle_of_a_sentence(
     mode: str, code: int, reason: str
 ) -> None:
+    """A session ends in the middle of a sentence."""
     async with serving(TEXT) as (client, _), session(client) as socket:
         await order(client, mode=mode, times=1)
         await socket.send("response.create")
@@ -172,6 +180,7 @@ async def test_a_session_ends_in_the_middle_of_a_sentence(
 
 
 async def test_open_sessions_can_be_ended_at_once_and_new_ones_are_well() -> None:
+    """Open sessions can be ended at once and new ones are well."""
     async with serving(TEXT) as (client, _), session(client) as socket:
         await order(client, mode="close_1001", value="now")
         code, _ = await socket.closed()
@@ -182,6 +191,7 @@ async def test_open_sessions_can_be_ended_at_once_and_new_ones_are_well() -> Non
 
 
 async def test_a_stalled_session_answers_neither_events_nor_pings() -> None:
+    """A stalled session answers neither events nor pings."""
     async with serving(TEXT) as (client, _), connected(client) as socket:
         await socket.next()
         await order(client, mode="stall", value="now")
@@ -207,6 +217,7 @@ async def test_a_stalled_session_answers_neither_events_nor_pings() -> None:
 async def test_an_order_that_makes_no_sense_is_refused_and_changes_nothing(
     body: Any,
 ) -> None:
+    """An order that makes no sense is refused and changes nothing."""
     async with serving() as (client, _):
         await client.post("/control/models", json={"chat": {"mode": "quota"}})
         response = await client.post("/control/models", json=body)
@@ -218,6 +229,7 @@ async def test_an_order_that_makes_no_sense_is_refused_and_changes_nothing(
 
 
 async def test_the_record_holds_what_was_sent_and_can_be_cleared() -> None:
+    """The record holds what was sent and can be cleared."""
     async with serving(TEXT) as (client, _), session(client) as socket:
         await respond(socket)
         shown = (await (await client.get("/control/models")).json())["realtime"]

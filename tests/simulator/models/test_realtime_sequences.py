@@ -44,6 +44,7 @@ def check_shapes(frames: list[Frame]) -> None:
 
 
 async def test_a_text_turn_in_the_real_order() -> None:
+    """A text turn in the real order."""
     async with (
         serving(Reply(text="I am on it now.")) as (client, script),
         session(client) as socket,
@@ -87,6 +88,7 @@ async def test_a_text_turn_in_the_real_order() -> None:
 
 
 async def test_a_spoken_turn_has_transcript_and_sound() -> None:
+    """A spoken turn has transcript and sound."""
     async with (
         serving(Reply(text="Good night.")) as (client, _),
         session(client, modalities="audio") as socket,
@@ -110,6 +112,7 @@ async def test_a_spoken_turn_has_transcript_and_sound() -> None:
 
 
 async def test_a_tool_turn_and_its_continuation() -> None:
+    """A tool turn and its continuation."""
     async with (
         serving(CALL, Reply(text="Okay.")) as (client, script),
         session(client) as socket,
@@ -150,6 +153,7 @@ async def test_a_tool_turn_and_its_continuation() -> None:
 
 
 async def test_text_and_a_call_in_one_response_are_two_items() -> None:
+    """Text and a call in one response are two items."""
     both = Reply(text="One moment.", calls=CALL.calls)
     async with serving(both) as (client, _), session(client) as socket:
         await socket.send("response.create")
@@ -168,6 +172,7 @@ async def test_text_and_a_call_in_one_response_are_two_items() -> None:
 async def test_a_second_response_is_refused_with_its_event_id_and_the_first_goes_on() -> (
     None
 ):
+    """A second response is refused with its event id and the first goes on."""
     async with (
         serving(Reply(text="word " * 30), delta_pace_s=0.01) as (client, _),
         session(client) as socket,
@@ -185,6 +190,7 @@ async def test_a_second_response_is_refused_with_its_event_id_and_the_first_goes
 
 
 async def test_a_response_beside_the_conversation_may_run_at_the_same_time() -> None:
+    """A response beside the conversation may run at the same time."""
     async with (
         serving(Reply(text="word " * 20), delta_pace_s=0.005) as (client, script),
         session(client) as socket,
@@ -217,6 +223,7 @@ async def test_a_response_beside_the_conversation_may_run_at_the_same_time() -> 
 async def test_cancelling_sends_the_done_events_and_then_cancelled(
     modalities: str, part_done: str
 ) -> None:
+    """Cancelling sends the done events and then cancelled."""
     async with (
         serving(Reply(text="word " * 200), delta_pace_s=0.01) as (client, _),
         session(client, modalities=modalities) as socket,
@@ -254,6 +261,7 @@ async def test_cancelling_sends_the_done_events_and_then_cancelled(
 
 
 async def test_a_cancelled_call_ends_with_arguments_done_and_cancelled() -> None:
+    """A cancelled call ends with arguments done and cancelled."""
     async with (
         serving(CALL, delta_pace_s=0.2) as (client, _),
         session(client) as socket,
@@ -273,6 +281,7 @@ async def test_a_cancelled_call_ends_with_arguments_done_and_cancelled() -> None
 
 
 async def test_a_session_expires_with_an_error_and_close_1001() -> None:
+    """A session expires with an error and close 1001."""
     async with serving(session_max_s=0.05) as (client, _), connected(client) as socket:
         created = await socket.next()
         expired = await socket.next()
@@ -284,6 +293,7 @@ async def test_a_session_expires_with_an_error_and_close_1001() -> None:
 
 
 async def test_instructions_and_tool_choice_of_one_response_reach_the_brain() -> None:
+    """Instructions and tool choice of one response reach the brain."""
     async with serving() as (client, script), session(client) as socket:
         await socket.send(
             "response.create",
@@ -299,6 +309,7 @@ async def test_instructions_and_tool_choice_of_one_response_reach_the_brain() ->
 
 
 async def test_the_server_says_goodbye_with_1001_when_it_ends() -> None:
+    """The server says goodbye with 1001 when it ends."""
     async with serving() as (client, _):
         context = connected(client)
         socket = await context.__aenter__()
@@ -310,5 +321,6 @@ async def test_the_server_says_goodbye_with_1001_when_it_ends() -> None:
 
 
 def test_a_question_without_usable_tools_is_known_from_its_choice() -> None:
+    """A question without usable tools is known from its choice."""
     question = Question(messages=(), tools={}, tool_choice="none")
     assert not question.usable

@@ -13,6 +13,7 @@ PCM_50_MS = base64.b64encode(bytes(2400)).decode()
 
 
 async def test_the_first_event_is_session_created_with_the_default_session() -> None:
+    """The first event is session created with the default session."""
     async with serving() as (client, _), connected(client) as socket:
         event = await socket.next()
     assert event["type"] == "session.created"
@@ -28,6 +29,7 @@ async def test_the_first_event_is_session_created_with_the_default_session() -> 
 async def test_an_upgrade_without_the_right_key_is_401_json(
     headers: dict[str, str],
 ) -> None:
+    """An upgrade without the right key is 401 JSON."""
     async with serving() as (client, _):
         response = await client.get("/v1/realtime?model=gpt-realtime", headers=headers)
         body = await response.json()
@@ -37,6 +39,7 @@ async def test_an_upgrade_without_the_right_key_is_401_json(
 
 
 async def test_an_unknown_model_gets_an_error_and_close_4000() -> None:
+    """An unknown model gets an error and close 4000."""
     async with (
         serving() as (client, _),
         connected(client, model="gpt-nothing") as socket,
@@ -48,6 +51,7 @@ async def test_an_unknown_model_gets_an_error_and_close_4000() -> None:
 
 
 async def test_the_beta_header_gets_an_error_that_explains_it_and_close_4000() -> None:
+    """The beta header gets an error that explains it and close 4000."""
     async with (
         serving() as (client, _),
         connected(client, OpenAI_Beta="realtime=v1") as socket,
@@ -162,6 +166,7 @@ REFUSED_UPDATES: list[tuple[Any, str, str]] = [
 async def test_a_wrong_session_update_is_refused_and_nothing_of_it_applies(
     change: dict[str, Any], code: str, param: str
 ) -> None:
+    """A wrong session update is refused and nothing of it applies."""
     async with serving() as (client, _), connected(client) as socket:
         before = (await socket.next())["session"]
         error = await socket.ask("session.update", event_id="mine", session=change)
@@ -175,6 +180,7 @@ async def test_a_wrong_session_update_is_refused_and_nothing_of_it_applies(
 
 
 async def test_an_update_changes_only_what_is_present() -> None:
+    """An update changes only what is present."""
     async with serving() as (client, _), connected(client) as socket:
         before = (await socket.next())["session"]
         change = {
@@ -378,6 +384,7 @@ REFUSED_EVENTS: list[tuple[str, dict[str, Any], str, str | None]] = [
 async def test_a_wrong_event_is_refused_and_the_session_stays(
     kind: str, values: dict[str, Any], code: str, param: str | None
 ) -> None:
+    """A wrong event is refused and the session stays."""
     async with serving() as (client, _), session(client) as socket:
         error = await socket.ask(kind, event_id="mine", **values)
         after = await socket.ask("conversation.item.create", item=user("still here"))
@@ -389,6 +396,7 @@ async def test_a_wrong_event_is_refused_and_the_session_stays(
 
 @pytest.mark.parametrize("text", ["{", "[1]", '"hello"', ""])
 async def test_malformed_json_is_an_error_and_the_session_stays(text: str) -> None:
+    """Malformed JSON is an error and the session stays."""
     async with serving() as (client, _), session(client) as socket:
         await socket.socket.send_str(text)
         error = await socket.next()
@@ -399,6 +407,7 @@ async def test_malformed_json_is_an_error_and_the_session_stays(text: str) -> No
 
 
 async def test_an_event_without_a_type_is_refused() -> None:
+    """An event without a type is refused."""
     async with serving() as (client, _), session(client) as socket:
         await socket.socket.send_str('{"event_id": "e1"}')
         error = await socket.next()
@@ -407,6 +416,7 @@ async def test_an_event_without_a_type_is_refused() -> None:
 
 
 async def test_an_id_may_be_used_once_and_items_keep_their_order() -> None:
+    """An id may be used once and items keep their order."""
     async with serving() as (client, _), session(client) as socket:
         first = await socket.ask("conversation.item.create", item=user("one", id="i1"))
         done = await socket.next()
@@ -433,6 +443,7 @@ async def test_an_id_may_be_used_once_and_items_keep_their_order() -> None:
 
 
 async def test_a_commit_needs_100_ms_of_sound() -> None:
+    """A commit needs 100 ms of sound."""
     async with serving() as (client, _), session(client) as socket:
         await socket.send("input_audio_buffer.append", audio=PCM_50_MS)
         short = await socket.ask("input_audio_buffer.commit")
@@ -452,6 +463,7 @@ async def test_a_commit_needs_100_ms_of_sound() -> None:
 
 
 async def test_truncating_past_the_sound_is_refused() -> None:
+    """Truncating past the sound is refused."""
     async with (
         serving(Reply(text="One two three.")) as (client, _),
         session(client, modalities="audio") as socket,
@@ -485,6 +497,7 @@ async def test_truncating_past_the_sound_is_refused() -> None:
 
 
 async def test_the_key_is_never_recorded() -> None:
+    """The key is never recorded."""
     async with serving() as (client, _):
         await client.get(
             "/v1/realtime?model=gpt-realtime", headers={"Authorization": "Bearer no"}
