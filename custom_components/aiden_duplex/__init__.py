@@ -2,13 +2,16 @@
 
 import shutil
 
-from homeassistant.core import HomeAssistant
+from homeassistant.core import HassJob, HomeAssistant
+from homeassistant.exceptions import ConfigEntryNotReady
 from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.typing import ConfigType
 
 from .actions import async_setup_actions
 from .const import DOMAIN, PLATFORMS
 from .runtime import Aiden, AidenConfigEntry, storage_folder
+from .storage.journal import JournalError
+from .tasks.errors import TaskStorageError
 
 CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
 
@@ -23,8 +26,22 @@ async def async_setup_entry(hass: HomeAssistant, entry: AidenConfigEntry) -> boo
     """Set up one phone; what is missing outside never keeps it from loading."""
     aiden = Aiden.build(hass, entry)
     entry.runtime_data = aiden
-    await aiden.async_start()
-    await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
+    try:
+        await aiden.async_start()
+        await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
+    except (JournalError, TaskStorageError) as err:
+        raise ConfigEntryNotReady(
+            translation_domain=DOMAIN,
+            translation_key="journal_unreadable",
+            translation_placeholders={"detail": str(err)},
+        ) from err
+    except BaseException:
+        await aiden.async_stop()
+        raise
+    # Home Assistant stops without unloading: the run must be handed back all the same.
+    entry.async_on_unload(
+        hass.async_add_shutdown_job(HassJob(aiden.async_stop, f"{DOMAIN} stop"))
+    )
     aiden.async_work_when_started()
     return True
 

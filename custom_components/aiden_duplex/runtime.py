@@ -1,8 +1,10 @@
 """Composition: one Aiden per config entry, built from its data."""
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 import functools
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,10 @@ from .storage.journal import Journal
 from .tasks.manager import TaskManager
 from .tasks.model import TaskEvent
 
+_LOGGER = logging.getLogger(__name__)
+
+CLOSE_S = 8
+"""One part's share of the 20 s that Home Assistant gives to its shutdown jobs."""
 TRANSCRIPT_RECORDS = 2000
 """Newest records of a transcript that are read at a start; all stay on disk."""
 
@@ -66,6 +72,7 @@ class Aiden:
     _transcripts: tuple[Transcript, ...]
     _listeners: list[Callable[[], None]]
     _unsubscribe: list[CALLBACK_TYPE]
+    _is_stopped: bool = False
 
     @classmethod
     def build(cls, hass: HomeAssistant, entry: ConfigEntry[Any]) -> Aiden:
@@ -140,15 +147,34 @@ class Aiden:
         self._unsubscribe.append(async_at_started(self._hass, start))
 
     async def async_stop(self) -> None:
-        """Stop: the conversation (what it told is still noted), the run, the phone, journals."""
+        """End everything once, in order, each step bounded; a failed step stops no other.
+
+        No new act starts from the first moment. The conversation closes before the
+        tasks, so that what it told is still noted.
+        """
         for unsubscribe in self._unsubscribe:
             unsubscribe()
         self._unsubscribe = []
-        await self.foreground.close()
-        await self.tasks.close()
-        await self.phone.close()
+        if self._is_stopped:
+            return
+        self._is_stopped = True
+        if (task := self.tasks.current) is not None:
+            self.phone.revoke(task.id)
+        await self._async_close("conversation", self.foreground.close)
+        await self._async_close("tasks", self.tasks.close)
+        await self._async_close("phone", self.phone.close)
         for transcript in self._transcripts:
-            await transcript.close()
+            await self._async_close("transcript", transcript.close)
+
+    async def _async_close(
+        self, name: str, close: Callable[[], Coroutine[Any, Any, None]]
+    ) -> None:
+        """Close one part within its time; say so when it does not close."""
+        try:
+            async with asyncio.timeout(CLOSE_S):
+                await close()
+        except Exception:
+            _LOGGER.exception("The %s did not close in order", name)
 
     @callback
     def async_subscribe(self, listener: Callable[[], None]) -> CALLBACK_TYPE:

@@ -59,7 +59,7 @@ def parse_arguments(spec: ToolSpec, raw: str) -> dict[str, Any]:
     text = raw.strip()
     try:
         value = json.loads(text) if text else {}
-    except ValueError as err:
+    except (ValueError, RecursionError) as err:
         raise ToolArgumentError(
             f"{spec.name}: the arguments are not valid JSON ({err}). Call it again."
         ) from err

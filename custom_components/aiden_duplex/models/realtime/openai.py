@@ -34,6 +34,9 @@ from .failures import failure, from_close, from_provider
 from .openai_commands import REQUEST_ID, encode, session_update
 from .session import Command, SessionConfig
 
+MAX_RESPONSES = 8
+"""Responses that are told apart at one time; more than one is rare already."""
+
 _BETA_NAMES = {
     "response.text.delta": "response.output_text.delta",
     "response.text.done": "response.output_text.done",
@@ -52,7 +55,7 @@ class OpenAIDialect:
         self._greeted = False
         self._ready = False
         self._expired = False
-        self._output = _Output()
+        self._outputs: dict[str | None, _Output] = {}
         self._handlers: dict[str, Callable[[Frame], list[RealtimeEvent]]] = {
             "session.updated": self._session_updated,
             "response.created": self._response_created,
@@ -115,9 +118,16 @@ class OpenAIDialect:
         self._ready = True
         return [Ready(session_id=_text(_object(frame, "session"), "id"))]
 
+    def _output(self, response_id: str | None) -> _Output:
+        """Return what is known of one response; the oldest of too many are forgotten."""
+        output = self._outputs.pop(response_id, None) or _Output()
+        self._outputs[response_id] = output
+        while len(self._outputs) > MAX_RESPONSES:
+            del self._outputs[next(iter(self._outputs))]
+        return output
+
     def _response_created(self, frame: Frame) -> list[RealtimeEvent]:
         response = _object(frame, "response")
-        self._output = _Output()
         return [
             ResponseStarted(
                 response_id=_text(response, "id"),
@@ -126,10 +136,11 @@ class OpenAIDialect:
         ]
 
     def _text_delta(self, frame: Frame) -> list[RealtimeEvent]:
-        text = self._output.whole(frame.get("delta"))
+        output = self._output(_text(frame, "response_id"))
+        text = output.whole(frame.get("delta"))
         if not text:
             return []
-        self._output.has_text = True
+        output.has_text = True
         return [
             TextDelta(
                 response_id=_text(frame, "response_id"),
@@ -143,7 +154,7 @@ class OpenAIDialect:
         text = _text(frame, "text") or _text(frame, "transcript")
         if not text:
             return []
-        self._output.has_text = True
+        self._output(_text(frame, "response_id")).has_text = True
         return [
             TextFinal(
                 response_id=_text(frame, "response_id"),
@@ -158,7 +169,7 @@ class OpenAIDialect:
         item = _object(frame, "item")
         name, item_id = _text(item, "name"), _text(item, "id")
         if name and item_id:
-            self._output.names[item_id] = name
+            self._output(_text(frame, "response_id")).names[item_id] = name
         return []
 
     def _item_done(self, frame: Frame) -> list[RealtimeEvent]:
@@ -166,11 +177,12 @@ class OpenAIDialect:
 
     def _arguments_done(self, frame: Frame) -> list[RealtimeEvent]:
         item_id = _text(frame, "item_id") or ""
+        names = self._output(_text(frame, "response_id")).names
         item = {
             "type": "function_call",
             "id": item_id,
             "call_id": frame.get("call_id"),
-            "name": frame.get("name") or self._output.names.get(item_id),
+            "name": frame.get("name") or names.get(item_id),
             "arguments": frame.get("arguments"),
         }
         return self._call(_text(frame, "response_id"), item)
@@ -181,9 +193,10 @@ class OpenAIDialect:
         name = _text(item, "name")
         if item.get("type") != "function_call" or not call_id or not name:
             return []
-        if call_id in self._output.calls:
+        calls = self._output(response_id).calls
+        if call_id in calls:
             return []
-        self._output.calls.add(call_id)
+        calls.add(call_id)
         call = ToolCall(call_id=call_id, name=name, arguments=_arguments(item))
         return [ToolCallReady(response_id=response_id, call=call)]
 
@@ -199,11 +212,11 @@ class OpenAIDialect:
         response_id = _text(response, "id")
         events: list[RealtimeEvent] = []
         output = [item for item in _list(response, "output") if isinstance(item, dict)]
-        if not self._output.has_text:
+        if not self._output(response_id).has_text:
             events += [_final(response_id, item) for item in output if _said(item)]
         for item in output:
             events += self._call(response_id, item)
-        self._output = _Output()
+        self._outputs.pop(response_id, None)
         return [*events, self._end(response_id, response)]
 
     def _end(self, response_id: str | None, response: Frame) -> ResponseDone:
@@ -318,7 +331,7 @@ def _loads(data: str | bytes) -> object:
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, RecursionError):
             return json.loads(data)
     return None
 
