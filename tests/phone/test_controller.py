@@ -679,15 +679,36 @@ async def test_two_acts_at_once_are_played_one_after_the_other(it: World) -> Non
 
 
 @in_world
-async def test_an_act_waits_for_a_board_that_is_away_for_a_moment(it: World) -> None:
-    """And is sent once."""
+async def test_an_act_waits_for_a_board_that_is_away_and_then_wants_a_fresh_look(
+    it: World,
+) -> None:
+    """Whatever was on the screen before the outage, nothing is sent on its picture."""
     lease = await it.ready()
     it.cable.pull()
     await until(lambda: it.phone.link is LinkState.DOWN)
     tapping = asyncio.create_task(it.phone.tap(lease, CENTRE))
     await asyncio.sleep(8)
     it.cable.plugged = True
-    await tapping
+    with pytest.raises(NotObservedError, match="look at the screen"):
+        await tapping
+    assert it.hid.pressed(TOUCH) == []
+    await it.phone.observe(lease)
+    await it.phone.tap(lease, CENTRE)
+    assert len(it.hid.pressed(TOUCH)) == 1
+
+
+@in_world
+async def test_an_outage_between_look_and_act_wants_a_fresh_look(it: World) -> None:
+    """A link that came back before the act began is no better."""
+    lease = await it.ready()
+    it.cable.pull()
+    await until(lambda: it.phone.link is LinkState.DOWN)
+    it.cable.plugged = True
+    await until(lambda: it.phone.link is LinkState.UP)
+    with pytest.raises(NotObservedError, match="look at the screen"):
+        await it.phone.tap(lease, CENTRE)
+    await it.phone.observe(lease)
+    await it.phone.tap(lease, CENTRE)
     assert len(it.hid.pressed(TOUCH)) == 1
 
 

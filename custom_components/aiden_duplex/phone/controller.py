@@ -73,6 +73,8 @@ class PhoneController:
         self._link_deadline_s = link_deadline_s
         self._desk = LeaseDesk()
         self._observed: Lease | None = None
+        self._was_away = False
+        """The link was gone since the last look that was taken with the link up."""
         self._last_observation: Observation | None = None
         self._looked_at: float | None = None
         self._picture_ok = False
@@ -83,7 +85,7 @@ class PhoneController:
     async def start(self) -> None:
         """Begin to look for the board; returns before it is found."""
         if self._driver is not None and self._unsubscribe is None:
-            self._unsubscribe = self._driver.subscribe(self._notify)
+            self._unsubscribe = self._driver.subscribe(self._on_link)
             await self._driver.start()
 
     async def close(self) -> None:
@@ -180,6 +182,7 @@ class PhoneController:
             self._looked_at is None or acted_at > self._looked_at
         )
         started_at = asyncio.get_running_loop().time()
+        self._was_away = self.link is not LinkState.UP
         observation = await self._observer.observe(
             acted_at=acted_at if is_new else None,
             check=lambda: self._desk.check(lease),
@@ -247,16 +250,26 @@ class PhoneController:
     async def _act(
         self, lease: Lease, build: Callable[[DriverCaps], Sequence[Act]]
     ) -> None:
-        """Play acts as soon as the link is up."""
+        """Play acts; wait for a link that is gone, but then ask for a fresh look.
+
+        Whatever happened while the link was away, the last picture is older than it.
+        """
         if self._hands is None:
             raise ActRefusedError("no board is set up for the phone; nothing was sent")
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._link_deadline_s
         while True:
             caps = await self._wait_for_link(lease, deadline)
+            if self._was_away:
+                self._observed = None
+                raise NotObservedError(
+                    "the link to the phone was away and is back: look at the screen "
+                    "before acting; nothing was sent"
+                )
             try:
                 await self._hands.play(build(caps), lambda: self._check(lease))
             except LinkLostError:
+                self._was_away = True
                 if loop.time() + LINK_RETRY_S > deadline:
                     raise
                 await asyncio.sleep(LINK_RETRY_S)
@@ -313,6 +326,12 @@ class PhoneController:
         if ok != self._picture_ok:
             self._picture_ok = ok
             self._notify()
+
+    def _on_link(self) -> None:
+        """Take a change of the link: what was seen before an outage is no guide after it."""
+        if self.link is not LinkState.UP:
+            self._was_away = True
+        self._notify()
 
     def _notify(self) -> None:
         """Wake what waits and tell the subscribers."""
