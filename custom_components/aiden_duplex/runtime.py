@@ -184,9 +184,12 @@ class Aiden:
 
     @callback
     def _async_changed(self) -> None:
-        """Tell the listeners."""
+        """Tell the listeners; one that fails keeps nothing from the others."""
         for listener in tuple(self._listeners):
-            listener()
+            try:
+                listener()
+            except Exception:
+                _LOGGER.exception("A listener failed")
 
     @callback
     def _async_task_event(self, _event: TaskEvent) -> None:

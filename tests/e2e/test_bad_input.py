@@ -251,6 +251,35 @@ def test_a_picture_that_turns_into_a_web_page_fails_the_task_in_words(
     run(scenario())
 
 
+def test_stopping_home_assistant_during_a_model_call_hands_the_task_back(
+    ready: World, run: Run
+) -> None:
+    """The stop is quick, nothing stays held, and the task goes on after the start."""
+    world = ready
+
+    async def scenario() -> None:
+        await world.fresh(6)
+        await world.control("models", {"chat": {"mode": "hang"}})
+        created = await world.action("create_task", goal="turn on airplane mode")
+        task_id = created["task_id"]
+        await world.until(lambda: "running" in world.kinds(task_id))
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        await world.client.close_socket()
+        assert await world.hass.stop() == 0
+        # Home Assistant's own stages included; the model call alone would take 120 s.
+        assert loop.time() - started < 20
+        assert not any((await world.control("hid"))["held"].values())
+        await world.control("models", {"chat": {"mode": "ok"}})
+        await world.restart()
+        await world.until(lambda: world.ended(task_id))
+        assert world.kinds(task_id)[-2:] == ["running", "completed"]
+        assert await world.toggle("airplane_mode")
+        await world.say("thanks")
+
+    run(scenario())
+
+
 @pytest.mark.parametrize(
     ("mode", "words"),
     [("unauthorized", "key"), ("unavailable", "")],

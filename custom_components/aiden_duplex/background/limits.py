@@ -27,7 +27,7 @@ class LoopLimits:
     lease_s: float = 15.0
     """How long somebody else's control is waited for; stop words hold it for 5 s."""
     lease_retry_s: float = 0.5
-    release_s: float = 5.0
+    release_s: float = 8.0
     """How long giving the phone back may take before the run is fenced."""
     pictures: int = 2
     """Pictures that the model sees at once; older ones become a word."""

@@ -3,6 +3,7 @@
 import asyncio
 from typing import override
 
+from aiohttp import ClientError
 from homeassistant.components.camera import async_get_image
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
@@ -34,7 +35,7 @@ class CameraSource(PictureSource):
             image = await async_get_image(
                 self._hass, self._entity_id, timeout=CAMERA_TIMEOUT_S
             )
-        except (HomeAssistantError, TimeoutError) as err:
+        except (HomeAssistantError, ClientError, OSError) as err:
             raise PictureError(
                 f"the camera {self._entity_id} gives no picture: {err}"
             ) from err

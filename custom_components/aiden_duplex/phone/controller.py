@@ -25,8 +25,9 @@ from .types import (
     Point,
 )
 
-RELEASE_S = 3.0
-"""How long giving the lease back waits for the phone to be let go."""
+RELEASE_S = 7.0
+"""How long giving the lease back waits for the phone to be let go: a stop takes at most
+two rounds of a request (1 s), the act's safe point (1 s) and a question (1 s)."""
 LINK_RETRY_S = 0.25
 """Before an act that could not be sent is tried again."""
 MAX_TEXT = 2000
@@ -151,7 +152,7 @@ class PhoneController:
     async def release(self, lease: Lease) -> None:
         """Give the lease back; after this no report is sent for its owner.
 
-        Waits until the running act has ended and everything is let go, at most 3 s.
+        Waits until the running act has ended and everything is let go, at most 7 s.
         """
         try:
             if self._desk.is_valid(lease):
