@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import os
 from pathlib import Path
 import signal
@@ -9,8 +10,20 @@ import socket
 import sys
 
 from .home.client import PASSWORD, USER, HassClient
-from .home.process import ROOT, HassProcess, ProcessError, start_simulator
-from .home.setup import find_entities, make_default_agent, save_dashboard, set_up
+from .home.process import (
+    ROOT,
+    HassProcess,
+    ProcessError,
+    SimulatorProcess,
+    start_simulator,
+)
+from .home.setup import (
+    find_entities,
+    make_default_agent,
+    remove_entries,
+    save_dashboard,
+    set_up,
+)
 
 DEFAULT_PORT = 8123
 
@@ -52,6 +65,23 @@ async def _run(port: int, config: Path) -> None:
     server.result()
 
 
+async def _set_up_once(
+    client: HassClient, simulator: SimulatorProcess, config: Path
+) -> None:
+    """Set the integration up at a first start and after a move to other ports."""
+    addresses = config / "addresses.json"
+    now = json.dumps(dict(simulator.ready), sort_keys=True)
+    before = addresses.read_text() if addresses.exists() else None
+    entities = await find_entities(client)
+    if entities and before == now:
+        return
+    if entities:
+        _say("the ports have changed: setting the integration up anew ...")
+        await remove_entries(client)
+    await set_up(client, simulator.ready, str(config / "board"))
+    addresses.write_text(now)
+
+
 async def _serve(port: int, config: Path) -> None:
     """Start everything, set it up, and run until stopped."""
     for number in (port, port + 1, port + 2):
@@ -72,10 +102,8 @@ async def _serve(port: int, config: Path) -> None:
         stack.push_async_callback(hass.stop)
         async with HassClient(hass.url) as client:
             await client.sign_in()
+            await _set_up_once(client, simulator, config)
             entities = await find_entities(client)
-            if not entities:
-                await set_up(client, simulator.ready, str(board))
-                entities = await find_entities(client)
             await make_default_agent(client, entities["conversation.assistant"])
             await save_dashboard(client, entities, simulator.ready)
         _say(

@@ -19,6 +19,7 @@ from .tasks.errors import (
     StaleQuestionError,
     TaskError,
     TaskNotFoundError,
+    TaskQueueFullError,
     TaskValueError,
 )
 from .tasks.model import Decision
@@ -89,9 +90,10 @@ _CALLERS = (
     NotWaitingError,
     StaleQuestionError,
     TaskNotFoundError,
+    TaskQueueFullError,
     TaskValueError,
 )
-"""Faults of what the caller sent; the others are failures."""
+"""What the caller can mend; the others are failures."""
 
 
 def _placeholders(err: TaskError) -> dict[str, str]:

@@ -54,6 +54,8 @@ class AidenConversationEntity(AidenEntity, conversation.ConversationEntity):
         chat_log: conversation.ChatLog,
     ) -> conversation.ConversationResult:
         """Hand the text to the foreground and stream its answer into the chat log."""
+        if not user_input.text.strip():
+            return self._error(user_input, chat_log, "nothing_heard")
         speaker = Origin(
             source="conversation",
             user_id=user_input.context.user_id,

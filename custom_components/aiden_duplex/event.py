@@ -41,8 +41,9 @@ class TaskEventEntity(AidenEntity, EventEntity):
 
     @callback
     def _async_task_event(self, event: TaskEvent) -> None:
-        """Fire; live steps are no events."""
-        if event.is_step:
+        """Fire; a live step or a result that was told is nothing that happened to it."""
+        is_told = event.type is TaskEventType.UPDATED and event.task.status.is_terminal
+        if event.is_step or is_told:
             return
         attributes = task_attributes(event.task)
         attributes["status"] = str(event.task.status)

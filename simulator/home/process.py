@@ -113,9 +113,6 @@ homeassistant:
   name: Aiden simulation
   country: DE
   unit_system: metric
-http:
-  server_host: {host}
-  server_port: {port}
 frontend:
 config:
 history:
@@ -131,6 +128,32 @@ logger:
     # Said about every custom integration at every start.
     homeassistant.loader: error
 """
+
+
+def http_storage(host: str, port: int) -> dict[str, Any]:
+    """Return the stored HTTP configuration.
+
+    What the YAML says is only tried for five minutes and then reverted with a restart,
+    unless somebody confirms it.
+    """
+    stable = {
+        "server_host": [host],
+        "server_port": port,
+        "cors_allowed_origins": ["https://cast.home-assistant.io"],
+        "login_attempts_threshold": -1,
+        "ip_ban_enabled": True,
+        "ssl_profile": "modern",
+        "use_x_frame_options": True,
+        "created_at": "2026-11-01T00:00:00+00:00",
+        "error": None,
+        "error_message": None,
+    }
+    return {
+        "version": 2,
+        "minor_version": 2,
+        "key": "http",
+        "data": {"stable": stable, "pending": None, "yaml_migration_done": True},
+    }
 
 
 ONBOARDING: dict[str, Any] = {
@@ -166,12 +189,13 @@ class HassProcess:
             link.unlink()
         link.symlink_to(ROOT / "custom_components" / "aiden_duplex")
         (self.config / "configuration.yaml").write_text(
-            CONFIGURATION.format(host=self.host, port=self.port, level=self.level)
+            CONFIGURATION.format(level=self.level)
         )
-        onboarding = self.config / ".storage" / "onboarding"
-        if not onboarding.exists():
-            onboarding.parent.mkdir(exist_ok=True)
-            onboarding.write_text(json.dumps(ONBOARDING))
+        storage = self.config / ".storage"
+        storage.mkdir(exist_ok=True)
+        (storage / "http").write_text(json.dumps(http_storage(self.host, self.port)))
+        if not (storage / "onboarding").exists():
+            (storage / "onboarding").write_text(json.dumps(ONBOARDING))
 
     async def start(self, *, deadline_s: float = 300) -> None:
         """Start and wait until the API answers."""

@@ -97,3 +97,11 @@ async def save_dashboard(
     ]
     view = {"title": "Aiden", "cards": cards}
     await client.call("lovelace/config/save", url_path=None, config={"views": [view]})
+
+
+async def remove_entries(client: HassClient) -> None:
+    """Delete the integration's entries."""
+    path = "/api/config/config_entries/entry"
+    for entry in await client.request("GET", path):
+        if entry["domain"] == DOMAIN:
+            await client.request("DELETE", f"{path}/{entry['entry_id']}")

@@ -1,12 +1,13 @@
 """Tells the person at once, by Home Assistant's notifications."""
 
+from collections.abc import Iterable
 import re
 
 from homeassistant.components import persistent_notification
 from homeassistant.core import HomeAssistant, callback
 
 from ..const import DOMAIN
-from ..tasks.model import Outcome, Task, TaskEvent, TaskEventType
+from ..tasks.model import Delivery, Outcome, Task, TaskEvent, TaskEventType, TaskStatus
 
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]()<>#!|~&]")
 GOAL_LENGTH = 100
@@ -33,14 +34,31 @@ class TaskNotifier:
         task = event.task
         match event.type:
             case TaskEventType.NEEDS_YOU:
-                self._show(task, "needs you", _question(task))
-            case TaskEventType.COMPLETED:
-                title = _TITLES[task.outcome or Outcome.UNKNOWN]
-                self._show(task, title, task.result)
-            case TaskEventType.FAILED:
-                self._show(task, "failed", task.error)
+                self._show_question(task)
+            case TaskEventType.COMPLETED | TaskEventType.FAILED:
+                self._show_end(task)
             case TaskEventType.ANSWERED | TaskEventType.CANCELLED:
                 persistent_notification.async_dismiss(self._hass, _id(task))
+
+    @callback
+    def async_show_open(self, tasks: Iterable[Task]) -> None:
+        """Show again what is open after a start: Home Assistant forgets notifications."""
+        for task in tasks:
+            if task.is_waiting:
+                self._show_question(task)
+            elif task.delivery is Delivery.QUEUED:
+                self._show_end(task)
+
+    def _show_question(self, task: Task) -> None:
+        """Show what a task asks."""
+        self._show(task, "needs you", _question(task))
+
+    def _show_end(self, task: Task) -> None:
+        """Show how a task ended; a cancellation was the person's own."""
+        if task.status is TaskStatus.COMPLETED:
+            self._show(task, _TITLES[task.outcome or Outcome.UNKNOWN], task.result)
+        elif task.status is TaskStatus.FAILED:
+            self._show(task, "failed", task.error)
 
     def _show(self, task: Task, title: str, text: str | None) -> None:
         """Create or replace the notification."""
