@@ -1,6 +1,7 @@
 """One spoken wish becomes one finished task on a phone."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -124,6 +125,10 @@ def test_finished_tasks_outlive_a_restart(world: World, run: Run) -> None:
         await world.restart()
         after = await world.action("query_tasks", include_finished=True)
         assert after == before
+        stored = json.loads((world.hass.config / ".storage" / "http").read_text())
+        # A configuration on trial would be reverted, with a restart, after five minutes.
+        assert stored["data"]["pending"] is None
+        assert stored["data"]["stable"]["server_port"] == world.hass.port
         await world.until(world.linked)
         assert (await world.state("sensor.task"))["state"] == before["tasks"][0][
             "status"

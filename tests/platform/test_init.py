@@ -19,6 +19,8 @@ from custom_components.aiden_duplex.diagnostics import (
     async_get_config_entry_diagnostics,
 )
 from custom_components.aiden_duplex.runtime import storage_folder
+from custom_components.aiden_duplex.tasks.errors import TasksUnavailableError
+from custom_components.aiden_duplex.tasks.model import Origin
 
 from .conftest import do_task
 
@@ -160,3 +162,52 @@ async def test_a_conversation_without_a_model_says_why(
     assert response["response_type"] == "error"
     assert speech.startswith("I cannot answer right now: ")
     assert "sk-secret" not in speech
+
+
+@pytest.mark.parametrize("text", ["", "  \n "])
+async def test_an_empty_text_is_answered_in_words(
+    hass: HomeAssistant, entry: MockConfigEntry, text: str
+) -> None:
+    """Nothing is sent to a model and nothing is logged as an error."""
+    answer = await hass.services.async_call(
+        "conversation",
+        "process",
+        {"text": text, "agent_id": "conversation.aiden"},
+        blocking=True,
+        return_response=True,
+    )
+    response: Any = answer and answer["response"]
+    assert response["speech"]["plain"]["speech"].startswith("I heard nothing.")
+
+
+async def test_untold_results_are_shown_again_after_a_start(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    """Home Assistant forgets notifications; a result that nobody heard comes back."""
+    task = await do_task(hass, entry)
+    with patch(
+        "custom_components.aiden_duplex.home.notifier.persistent_notification.async_create"
+    ) as create:
+        await hass.config_entries.async_reload(entry.entry_id)
+    assert create.call_args.kwargs["notification_id"] == f"{DOMAIN}_{task.id}"
+
+
+async def test_telling_a_result_is_no_task_event(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    """The last event of a task that ended stays its end."""
+    task = await do_task(hass, entry)
+    await entry.runtime_data.tasks.mark_delivered(task.id)
+    await hass.async_block_till_done()
+    state = hass.states.get("event.aiden_task_event")
+    assert state is not None
+    assert state.attributes["event_type"] == "failed"
+
+
+async def test_stopping_home_assistant_ends_all(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    """Without unloading: the tasks are closed, so that nothing new is taken."""
+    await hass.async_stop(force=True)
+    with pytest.raises(TasksUnavailableError):
+        await entry.runtime_data.tasks.create("x", origin=Origin(source="action"))
