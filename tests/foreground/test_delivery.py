@@ -489,6 +489,54 @@ def test_a_question_that_was_not_asked_cannot_be_answered() -> None:
     run(main())
 
 
+def test_words_said_before_the_question_are_no_answer_however_often_it_is_tried() -> (
+    None
+):
+    """The question arose after the text: no second call in the same turn gets through."""
+
+    async def main() -> None:
+        async with world() as w:
+            await w.say("hello")
+            task = await w.waiting_task(_QUESTION)
+            answer = (
+                "response_user_action",
+                {"task_id": task.id, "user_message": "ok"},
+            )
+            w.model.script(
+                call(answer),
+                call(("query_agent_task", {"task_id": task.id})),
+                call((answer[0], {**answer[1], "user_message": "ok!"})),
+                say("Please log in."),
+            )
+            await w.say("ok")
+            outputs = w.model.session.outputs()
+            assert outputs[0]["error"] == outputs[2]["error"] == "question_not_asked"
+            assert w.tasks.get(task.id).is_waiting
+            w.model.script(call(answer), say("Going on."))
+            await w.say("I have logged in")
+            await until(lambda: len(w.runner.runs) == 2)
+
+    run(main())
+
+
+def test_a_question_on_show_for_a_while_may_be_answered_at_once() -> None:
+    """It was shown as a notification: the person need not hear it first."""
+
+    async def main() -> None:
+        async with world() as w:
+            task = await w.waiting_task(_QUESTION)
+            await asyncio.sleep(10)
+            answer = (
+                "response_user_action",
+                {"task_id": task.id, "user_message": "done"},
+            )
+            w.model.script(call(answer), say("Going on."))
+            await w.say("I have logged in")
+            await until(lambda: len(w.runner.runs) == 2)
+
+    run(main())
+
+
 def test_an_answer_to_an_old_question_is_refused() -> None:
     """[104] The task asks something else by now."""
 

@@ -39,6 +39,7 @@ def _toolbox(w: World) -> Toolbox:
             now=w.now,
             time_zone=time_zone,
             phone_ready=lambda: w.phone_problem,
+            arrived_at=w.now(),
             ending=asyncio.Event(),
         )
     )

@@ -19,6 +19,7 @@ class Delivery:
         """Start with nothing told."""
         self._tasks = tasks
         self._questions: dict[str, str] = {}
+        self._heard_questions: dict[str, str] = {}
         self._tries: dict[str, int] = {}
         self._report: tuple[Task, ...] = ()
         self._is_acknowledged = False
@@ -38,6 +39,10 @@ class Delivery:
     def question_told(self, task_id: str) -> str | None:
         """Return the id of the task's question that the model was told last."""
         return self._questions.get(task_id)
+
+    def question_heard(self, task_id: str) -> str | None:
+        """Return the id of the task's question that an earlier, complete reply carried."""
+        return self._heard_questions.get(task_id)
 
     def note_question(self, task: Task) -> None:
         """Note that the model read a task's question."""
@@ -73,6 +78,8 @@ class Delivery:
                 self._questions.pop(task.id, None)
             else:
                 self._tries[task.id] = self._tries.get(task.id, 0) + 1
+        if was_heard:
+            self._heard_questions = dict(self._questions)
         self._report = ()
         self._tasks.release(session)
 

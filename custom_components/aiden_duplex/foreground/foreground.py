@@ -167,9 +167,10 @@ class Foreground:
         text = storable(text).strip()
         if not text:
             return
+        arrived_at = self._now()
         await self._admit()
         answer = Answer()
-        work = self._spawn(self._hold_turn(text, speaker, answer), "turn")
+        work = self._spawn(self._hold_turn(text, speaker, answer, arrived_at), "turn")
         self._turns.add(work)
         work.add_done_callback(self._turns.discard)
         try:
@@ -207,10 +208,12 @@ class Foreground:
             self._admission.release()
             raise ForegroundBusyError(Guard.CLOSING)
 
-    async def _hold_turn(self, text: str, speaker: Origin, answer: Answer) -> None:
+    async def _hold_turn(
+        self, text: str, speaker: Origin, answer: Answer, arrived_at: datetime
+    ) -> None:
         """Run a turn and keep the admission until nothing of it is left."""
         self._stop_idle_timer()
-        turn = self._turn = self._new_turn(text, speaker, answer)
+        turn = self._turn = self._new_turn(text, speaker, answer, arrived_at)
         try:
             await self._answer(turn, text, speaker)
             answer.finish()
@@ -232,7 +235,9 @@ class Foreground:
             self._admission.release()
             self._notify()
 
-    def _new_turn(self, text: str, speaker: Origin, answer: Answer) -> Turn:
+    def _new_turn(
+        self, text: str, speaker: Origin, answer: Answer, arrived_at: datetime
+    ) -> Turn:
         context = ToolContext(
             tasks=self._tasks,
             delivery=self._delivery,
@@ -240,6 +245,7 @@ class Foreground:
             now=self._now,
             time_zone=self._time_zone,
             phone_ready=self._phone_ready,
+            arrived_at=arrived_at,
             ending=asyncio.Event(),
         )
         return Turn(

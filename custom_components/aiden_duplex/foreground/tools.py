@@ -16,13 +16,15 @@ from ..tasks.errors import (
     TaskQueueFullError,
 )
 from ..tasks.manager import TaskManager
-from ..tasks.model import Decision, Origin
+from ..tasks.model import Decision, Origin, Task
 from .delivery import Delivery
 from .task_view import WHOLE_VIEWS, task_view, task_views
 
 type Output = dict[str, Any]
 type Handler = Callable[[ToolContext, Mapping[str, Any]], Awaitable[Output]]
 
+SHOWN_S = 3.0
+"""How long a question must have been on show before a text can be its answer."""
 _ID = {"type": "string", "minLength": 1, "maxLength": 100}
 
 
@@ -39,6 +41,8 @@ class ToolContext:
     """Finds a time zone by its IANA name."""
     phone_ready: Callable[[], str | None]
     """Why the phone cannot be worked now, as a sentence; None when it can."""
+    arrived_at: datetime
+    """When the person's text arrived, aware: what was asked later is not answered by it."""
     ending: asyncio.Event
     """Set when the session is to be closed after the answer."""
 
@@ -153,19 +157,29 @@ async def _cancel(context: ToolContext, arguments: Mapping[str, Any]) -> Output:
 async def _respond(context: ToolContext, arguments: Mapping[str, Any]) -> Output:
     task = context.tasks.get(arguments["task_id"])
     told = context.delivery.question_told(task.id)
-    if told is None and task.is_waiting:
+    question = task.pending_user_action
+    is_current = question is not None and told in (None, question.id)
+    if is_current and not _was_asked(context, task):
         context.delivery.note_question(task)
         return error(
             "question_not_asked",
             "The person has not been asked this. Ask now; pass on only their answer to it.",
             **task_view(task),
         )
+    decision = Decision(arguments.get("decision", Decision.ANSWERED))
     task = await context.tasks.respond(
         task.id,
         arguments["user_message"],
-        decision=Decision(arguments.get("decision", Decision.ANSWERED)),
-        question_id=told,
+        decision=decision,
+        question_id=told or (question.id if question else None),
     )
+    if decision is Decision.REFUSED:
+        return {
+            "task_id": task.id,
+            "status": str(task.status),
+            "outcome": task.outcome and str(task.outcome),
+            "note": "Refused: the work has ended and does NOT go on. Tell the person so.",
+        }
     return {
         "task_id": task.id,
         "status": str(task.status),
@@ -173,6 +187,20 @@ async def _respond(context: ToolContext, arguments: Mapping[str, Any]) -> Output
         if not task.status.is_terminal
         else "Passed on; the work has ended.",
     }
+
+
+def _was_asked(context: ToolContext, task: Task) -> bool:
+    """Return whether the person knew the question before they said their text.
+
+    They heard it in an earlier reply, or saw it: questions are shown as a notification
+    at once.
+    """
+    question = task.pending_user_action
+    if question is None:
+        return False
+    if context.delivery.question_heard(task.id) == question.id:
+        return True
+    return (context.arrived_at - question.created_at).total_seconds() >= SHOWN_S
 
 
 async def _time(context: ToolContext, arguments: Mapping[str, Any]) -> Output:

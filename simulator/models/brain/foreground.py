@@ -143,7 +143,9 @@ def _after_call(turn: _Turn, hands: Hands) -> Reply:
             text=_error(result) or "Okay, I changed it and I am working on that now."
         )
     if is_for("answer", call.name):
-        return Reply(text=_error(result) or "Thank you, I am going on.")
+        going_on = '"running"' in result
+        said = "Thank you, I am going on." if going_on else "All right, I leave it."
+        return Reply(text=_error(result) or said)
     if is_for("query", call.name):
         return _after_query(turn, hands, result)
     if is_for("end", call.name):
