@@ -389,6 +389,28 @@ def test_nothing_is_promised_while_the_phone_is_away() -> None:
     run(main())
 
 
+def test_many_cancellations_are_one_line_after_the_results() -> None:
+    """Somebody who cancels 30 tasks by an action does not have each read out."""
+
+    async def main() -> None:
+        async with world() as w:
+            await w.running_task()
+            queued = [
+                await w.tasks.create(f"open note {number}", origin=SPEAKER)
+                for number in range(30)
+            ]
+            for task in queued:
+                await w.tasks.cancel(task.id)
+            await w.say("hello")
+            (notice,) = w.model.session.sent(AddNotice)
+            (line,) = _lines(notice)
+            assert line["status"] == "cancelled"
+            assert line["task"].startswith("30 tasks, among them: open note 0; ")
+            assert not [t for t in w.tasks.outstanding() if t.status.is_terminal]
+
+    run(main())
+
+
 # ----- questions ----------------------------------------------------------------------
 
 

@@ -3,11 +3,11 @@
 from ..models.realtime.session import Notice
 from ..tasks.errors import TaskNotFoundError
 from ..tasks.manager import TaskManager
-from ..tasks.model import Delivery as DeliveryState, Task
+from ..tasks.model import Delivery as DeliveryState, Task, TaskStatus
 from .task_view import update_notice
 
 MAX_UPDATES = 10
-"""TaskManager in one message; more wait for the next one."""
+"""Results in one message; more wait for the next one."""
 MAX_TRIES = 3
 """How often a report that was cut off is made; after that it stays unheard (architecture)."""
 
@@ -51,11 +51,15 @@ class Delivery:
 
     def lead(self, session: str) -> Notice | None:
         """Claim what there is to tell; None when there is nothing."""
-        claimed = [task.id for task in self._tasks.claim(session)]
-        # The manager drops what was cancelled or answered since.
-        ended = self._tasks.begin(session, claimed[:MAX_UPDATES])
-        report = (*ended, *self._again(), *self._open_questions())
-        self._report = report[:MAX_UPDATES]
+        claimed = self._tasks.claim(session)
+        cancelled = [task for task in claimed if task.status is TaskStatus.CANCELLED]
+        others = [task for task in claimed if task.status is not TaskStatus.CANCELLED]
+        # The manager drops what was cancelled or answered since. Cancellations are told
+        # last, and many of them as one.
+        told = [task.id for task in (*others[:MAX_UPDATES], *cancelled)]
+        ended = self._tasks.begin(session, told)
+        room = max(0, MAX_UPDATES - len(others))
+        self._report = (*ended, *(*self._again(), *self._open_questions())[:room])
         self._is_acknowledged = False
         return update_notice(self._report) if self._report else None
 

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from ..models.realtime.session import Notice
-from ..tasks.model import Task
+from ..tasks.model import Task, TaskStatus
 
 GOAL_CHARACTERS = 300
 RESULT_CHARACTERS = 2_000
@@ -14,6 +14,9 @@ ERROR_CHARACTERS = 500
 
 WHOLE_VIEWS = 20
 """Tasks of a list that are shown with their texts; our choice."""
+
+CANCELLATIONS = 3
+"""Cancelled tasks of an update that are told one by one; our choice."""
 
 _BRACKETS = str.maketrans("[]", "()")
 """What a screen or another model wrote must not look like a label of the runtime."""
@@ -61,8 +64,24 @@ def task_views(tasks: Sequence[Task]) -> list[dict[str, Any]]:
 
 
 def update_notice(tasks: Sequence[Task]) -> Notice:
-    """Return the message that makes the model tell the person about these tasks."""
-    lines = (json.dumps(task_view(task), ensure_ascii=False) for task in tasks)
+    """Return the message that makes the model tell the person about these tasks.
+
+    Many cancellations, which somebody asked for, become one line.
+    """
+    cancelled = [task for task in tasks if task.status is TaskStatus.CANCELLED]
+    if len(cancelled) <= CANCELLATIONS:
+        views = [task_view(task) for task in tasks]
+    else:
+        goals = "; ".join(
+            shorten(task.prompt, 60) for task in cancelled[:CANCELLATIONS]
+        )
+        sum_of_all = {
+            "status": str(TaskStatus.CANCELLED),
+            "task": f"{len(cancelled)} tasks, among them: {goals}",
+        }
+        others = [task for task in tasks if task.status is not TaskStatus.CANCELLED]
+        views = [*(task_view(task) for task in others), sum_of_all]
+    lines = (json.dumps(view, ensure_ascii=False) for view in views)
     return Notice(label="TASK UPDATE", text="\n".join((_PREAMBLE, *lines)))
 
 
