@@ -219,7 +219,7 @@ def test_a_board_that_goes_and_comes_back_during_a_task(ready: World, run: Run) 
         await world.until(world.linked)
         await world.until(lambda: world.ended(task_id))
         task = (await world.action("query_tasks", task_id=task_id))["tasks"][0]
-        assert (task["status"], task["outcome"]) == ("completed", "achieved"), task
+        assert (task["status"], task["outcome"]) == ("completed", "achieved"), str(task)
         assert await world.toggle("airplane_mode")
         await world.say("thanks")
 
@@ -274,7 +274,7 @@ def test_stopping_home_assistant_during_a_model_call_hands_the_task_back(
         await world.restart()
         await world.until(lambda: world.ended(task_id))
         task = (await world.action("query_tasks", task_id=task_id))["tasks"][0]
-        assert (task["status"], task["outcome"]) == ("completed", "achieved"), task
+        assert (task["status"], task["outcome"]) == ("completed", "achieved"), str(task)
         assert await world.toggle("airplane_mode")
         await world.say("thanks")
 

@@ -67,7 +67,7 @@ def test_the_same_task_on_other_phones(world: World, run: Run, seed: int) -> Non
         _, task_id = await _wish(world, seed)
         await world.until(lambda: world.ended(task_id))
         task = (await world.action("query_tasks", task_id=task_id))["tasks"][0]
-        assert (task["status"], task["outcome"]) == ("completed", "achieved"), task
+        assert (task["status"], task["outcome"]) == ("completed", "achieved"), str(task)
         assert await world.toggle("airplane_mode")
         hid = await world.control("hid")
         assert not any(hid["held"].values()), hid["held"]

@@ -22,6 +22,7 @@ _GOAL_LEAD = re.compile(
     re.IGNORECASE,
 )
 _DONE = "Done:"
+_NOT_SENT = "nothing was sent"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -85,6 +86,9 @@ def read_history(messages: Sequence[Message]) -> History:
             case "tool":
                 if step := by_call.get(message.call_id):
                     step.result = message.text
+                    # What never reached the phone is no try that failed.
+                    if _NOT_SENT in message.text and step in history.steps:
+                        history.steps.remove(step)
                 if message.images:
                     history.picture = message.images[-1]
             case "user":
