@@ -19,10 +19,19 @@ CONF_BOARD_ID: Final = "board_id"
 CONF_CAMERA: Final = "camera_entity_id"
 CONF_FOREGROUND: Final = "foreground"
 CONF_PICTURE: Final = "picture"
+CONF_RESERVE: Final = "reserve_s"
+CONF_SHOW_PICTURE: Final = "show_picture"
+CONF_SLOTS: Final = "slots"
 CONF_SNAPSHOT_URL: Final = "snapshot_url"
 CONF_TOUCH_SPACE: Final = "touch_space"
 
 DEFAULT_BASE_URL: Final = "https://api.openai.com/v1"
 DEFAULT_FOREGROUND_MODEL: Final = "gpt-realtime"
+
+DEFAULT_RESERVE: Final = 120
+"""Seconds for which the phone stays with a person who has to do something on it."""
+DEFAULT_SLOTS: Final = 4
+MAX_SLOTS: Final = 16
+"""Task sensors of an entry (option)."""
 
 MANUFACTURER: Final = "Aiden Duplex"
