@@ -10,6 +10,9 @@ from collections.abc import Coroutine
 import selectors
 from typing import Any, override
 
+MAX_ROUNDS = 20_000
+"""Rounds of the loop at one moment after which something spins."""
+
 
 class _JumpingSelector(selectors.DefaultSelector):
     """A selector that reports its timeout as passed time when nothing is ready."""
@@ -18,6 +21,7 @@ class _JumpingSelector(selectors.DefaultSelector):
         """Start at no skipped time."""
         super().__init__()
         self.skipped_s = 0.0
+        self._rounds = 0
 
     @override
     def select(
@@ -26,7 +30,11 @@ class _JumpingSelector(selectors.DefaultSelector):
         """Return what is ready now; otherwise let the timeout pass at once."""
         ready = super().select(0)
         if ready or timeout == 0:
+            self._rounds += 1
+            if self._rounds > MAX_ROUNDS:
+                raise RuntimeError(f"virtual time: something spins: {_stacks()}")
             return ready
+        self._rounds = 0
         if timeout is None:
             raise RuntimeError(
                 "virtual time: nothing is scheduled and nothing is ready; the test would hang"
@@ -53,3 +61,10 @@ def run[T](main: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end on a fresh virtual loop; deadlines cost no real time."""
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
         return runner.run(main)
+
+
+def _stacks() -> str:
+    """Return where the tasks of the running loop are."""
+    return "\n".join(
+        f"{task.get_name()}: {task.get_stack(limit=1)}" for task in asyncio.all_tasks()
+    )

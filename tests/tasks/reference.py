@@ -48,7 +48,14 @@ class ModelRun:
     task: ModelTask
     answer: str | None
     recovered: bool
-    cancelled_at: float | None = None
+    told_at: float | None = None
+    """When it was first told to end, and why."""
+    why: str | None = None
+
+    def tell(self, why: str, now: float) -> None:
+        """Tell the run to end; the first reason counts."""
+        if self.told_at is None:
+            self.told_at, self.why = now, why
 
 
 class Model:
@@ -62,6 +69,7 @@ class Model:
         self.run: ModelRun | None = None
         self.runs: list[ModelRun] = []
         self.reserved: tuple[ModelTask, float] | None = None
+        self.halted = False
         self.endings = 0
 
     @property
@@ -84,9 +92,9 @@ class Model:
         while True:
             self._take_next(self._clock, wall)
             moments = []
-            if self.run and self.run.cancelled_at is not None:
-                moments.append(self.run.cancelled_at + STUCK_S)
-            if self.reserved and self.run is None and self.queue:
+            if self.run and self.run.told_at is not None:
+                moments.append(self.run.told_at + STUCK_S)
+            if self.reserved and self.run is None and self.queue and not self.halted:
                 moments.append(self.reserved[1])
             due = [moment for moment in moments if moment <= until]
             if not due:
@@ -95,18 +103,14 @@ class Model:
                 return
             self._clock = min(due)
             run = self.run
-            if (
-                run
-                and run.cancelled_at is not None
-                and run.cancelled_at + STUCK_S <= self._clock
-            ):
-                self.end_run("cancelled", wall)
+            if run and run.told_at is not None and run.told_at + STUCK_S <= self._clock:
+                self.end_run("failed", self._clock, wall)
 
     _clock = 0.0
 
     def _take_next(self, now: float, wall: float) -> None:
         """Start a run if one may start."""
-        if self.run is not None:
+        if self.run is not None or self.halted:
             return
         if self.reserved:
             task, until = self.reserved
@@ -135,11 +139,17 @@ class Model:
         task.recovered = False
         task.delivery, task.number, task.updated = "queued", self.endings, wall
 
-    def end_run(self, status: str, wall: float) -> None:
-        """Let the run end; a cancelled one can only end as cancelled."""
+    def end_run(self, status: str, now: float, wall: float) -> None:
+        """Let the run end; a cancelled one can only end as cancelled.
+
+        One that was taken over waits, unless it had come to its end by itself.
+        """
         assert self.run
+        if self.run.why == "take_over" and status == "failed":
+            self.pause_run(now, wall, on_the_phone=True)
+            return
         run, self.run = self.run, None
-        if run.cancelled_at is not None:
+        if run.task.status == "cancelling":
             status = "cancelled"
         self._end(run.task, status, wall)
 
@@ -147,7 +157,7 @@ class Model:
         """Let the run ask."""
         assert self.run
         run, self.run = self.run, None
-        if run.cancelled_at is not None:
+        if run.task.status == "cancelling":
             self._end(run.task, "cancelled", wall)
             return
         run.task.asks, run.task.updated = True, wall
@@ -165,12 +175,32 @@ class Model:
                 task.hold_back = True
             return False, True
         if self.run and self.run.task is task:
-            if self.run.cancelled_at is None:
-                self.run.cancelled_at = now
+            if task.status != "cancelling":
+                self.run.tell("canceled", now)
                 task.status, task.updated = "cancelling", wall
             return False, False
         self._end(task, "cancelled", wall)
         return False, False
+
+    def take_over(self, task_id: str | None, now: float) -> bool:
+        """Let the person do a part; return whether there is something to take over."""
+        task = self.run.task if self.run else None
+        if task_id is not None:
+            task = self.tasks[task_id]
+        if task is None:
+            return False
+        if task.asks:
+            return True
+        if self.run is None or self.run.task is not task or task.status != "running":
+            return False
+        self.run.tell("take_over", now)
+        return True
+
+    def halt(self, now: float) -> None:
+        """Turn the kill switch on."""
+        self.halted = True
+        if self.run:
+            self.run.tell("kill_switch", now)
 
     def answer(self, task_id: str, text: str, wall: float) -> None:
         """Answer a question."""
@@ -229,8 +259,12 @@ class Model:
             task.session = None
             if task.delivery in UNTOLD:
                 task.delivery = "suppressed" if task.hold_back else "queued"
-        if run and run.cancelled_at is not None:
+        if run and run.task.status == "cancelling":
             self._end(run.task, "cancelled", wall)
+        elif run and run.why == "take_over":
+            run.task.asks, run.task.updated = True, wall
+        elif run and run.why == "kill_switch":
+            self._end(run.task, "failed", wall)
         for task in self.tasks.values():
             old = abs(wall - task.updated) > HOLD_S
             if task.ended or task.asks:

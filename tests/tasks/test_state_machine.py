@@ -11,6 +11,8 @@ import pytest
 
 from custom_components.aiden_duplex.tasks.errors import (
     DuplicateTaskError,
+    HaltedError,
+    NotRunningError,
     NotWaitingError,
     StaleQuestionError,
 )
@@ -32,7 +34,7 @@ _ENDINGS = {"completed", "failed", "cancelled"}
 
 
 class HeldRunner(ScriptedRunner):
-    """A cancelled run waits until the test lets it return; a shutdown ends it at once."""
+    """A run that is told to end waits until the test lets it; a shutdown ends it at once."""
 
     @override
     async def run(
@@ -44,9 +46,9 @@ class HeldRunner(ScriptedRunner):
         try:
             return await call.end
         except asyncio.CancelledError as err:
-            if err.args != ("canceled",):
+            if err.args not in (("canceled",), ("take_over",), ("kill_switch",)):
                 raise
-        # Cancelled by a person: the end comes later, with or without a result.
+        # Stopped by a person: the end comes later, with or without a result.
         call.end = asyncio.get_running_loop().create_future()
         return await call.end
 
@@ -63,6 +65,8 @@ class TaskMachine(RuleBasedStateMachine):
         self.count = 0
         self.endings: dict[str, list[str]] = {}
         self.ever_running: list[RunRequest] = []
+        self.places: dict[str, int | None] = {}
+        self.placeless: set[str] = set()
         self.house = self.wait(self.opened(House()))
 
     def wait[T](self, what: Coroutine[Any, Any, T]) -> T:
@@ -122,6 +126,9 @@ class TaskMachine(RuleBasedStateMachine):
     has_tasks = precondition(lambda self: bool(self.model.tasks))
     has_run = precondition(lambda self: self.model.run is not None)
 
+    is_open = precondition(lambda self: not self.model.halted)
+
+    @is_open
     @rule()
     def create(self) -> None:
         """Create by an action: every goal is new."""
@@ -131,6 +138,7 @@ class TaskMachine(RuleBasedStateMachine):
         self.model.create(task.id, self.wall)
         self.after()
 
+    @is_open
     @has_tasks
     @rule(number=NUMBERS)
     def create_the_same(self, number: int) -> None:
@@ -150,6 +158,7 @@ class TaskMachine(RuleBasedStateMachine):
             self.model.create(self.wait(again).id, self.wall)
         self.after()
 
+    @is_open
     @rule(left_out=st.none() | NUMBERS)
     def create_by_the_foreground(self, left_out: int | None) -> None:
         """It has to name everything outstanding."""
@@ -180,6 +189,40 @@ class TaskMachine(RuleBasedStateMachine):
         assert (result.notification_cleared, result.already_ended) == expected
         self.after()
 
+    @has_tasks
+    @rule(number=st.none() | NUMBERS)
+    def take_over(self, number: int | None) -> None:
+        """Take over any task in any state, or whatever is in work."""
+        task_id = None if number is None else self.any_task(number)
+        at = self.now
+        work = self.house.manager.take_over(task_id)
+        if self.model.take_over(task_id, at):
+            # A run that does not return at once is not waited for any longer.
+            self.wait(work)
+        else:
+            with pytest.raises(NotRunningError):
+                self.wait(work)
+        self.after()
+
+    @rule()
+    def halt(self) -> None:
+        """Turn the kill switch on."""
+        at = self.now
+        self.wait(self.house.manager.halt())
+        self.model.halt(at)
+        self.count += 1
+        with pytest.raises(HaltedError):
+            self.wait(self.house.manager.create(f"goal {self.count}", origin=ORIGIN))
+        self.after()
+
+    @precondition(lambda self: self.model.halted)
+    @rule()
+    def resume(self) -> None:
+        """Turn the kill switch off."""
+        self.wait(self.house.manager.resume())
+        self.model.halted = False
+        self.after()
+
     @has_run
     @rule(end=st.sampled_from(["completed", "failed", "raised", "nothing"]))
     def run_ends(self, end: str) -> None:
@@ -196,7 +239,7 @@ class TaskMachine(RuleBasedStateMachine):
                 call.end.cancel()
         self.wait(settle())
         status = "completed" if end == "completed" else "failed"
-        self.model.end_run(status, self.wall)
+        self.model.end_run(status, self.now, self.wall)
         self.after()
 
     @has_run
@@ -218,7 +261,7 @@ class TaskMachine(RuleBasedStateMachine):
         assert run is not None
         self.call(lambda: self.house.runner.last.on_step(text))
         step = self.house.manager.get(run.task.id).step
-        assert step == (text if run.cancelled_at is None else None)
+        assert step == (text if run.told_at is None else None)
 
     @has_tasks
     @rule(number=NUMBERS, decision=st.sampled_from(Decision), stale=st.booleans())
@@ -311,7 +354,11 @@ class TaskMachine(RuleBasedStateMachine):
 
     def forget_unwritten(self, records: list[dict[str, Any]]) -> None:
         """Drop endings that the crash made undone (a cancelled run's, at the stop)."""
-        last = {record["id"]: record["status"] for record in records}
+        last = {
+            record["id"]: record["status"]
+            for record in records
+            if record["kind"] == "task"
+        }
         self.endings = {
             task_id: seen if last[task_id] in _ENDINGS else []
             for task_id, seen in self.endings.items()
@@ -321,6 +368,24 @@ class TaskMachine(RuleBasedStateMachine):
         """Move the runs of this house to those of all."""
         self.ever_running += [call.request for call in self.house.runner.calls]
         self.house.runner.calls = []
+
+    @invariant()
+    def every_task_has_its_place(self) -> None:
+        """A place is kept until the end, restarts included; what begins gets one that is free."""
+        manager = self.house.manager
+        shown = {n: manager.slot(n) for n in range(1, self.house.limits.slots + 1)}
+        for number, task in shown.items():
+            assert task is None or task.slot == number
+        held = [task.id for task in shown.values() if task]
+        assert len(held) == len(set(held))
+        unfinished = [task for task in manager.tasks() if not task.status.is_terminal]
+        for task in unfinished:
+            before = self.places.setdefault(task.id, task.slot)
+            assert before is None or task.slot == before
+            self.places[task.id] = task.slot
+            if task.slot is None and task.started_at and task.id not in self.placeless:
+                self.placeless.add(task.id)
+                assert all(other in unfinished for other in shown.values())
 
     @invariant()
     def same_as_the_model(self) -> None:
@@ -351,6 +416,7 @@ class TaskMachine(RuleBasedStateMachine):
         assert ids(manager.outstanding()) == model.outstanding()
         assert ids(manager.tasks()) == list(reversed(model.tasks))
         assert manager.terminal_sequence == model.endings
+        assert manager.halted == model.halted
         current = manager.current
         if model.run is not None:
             assert current is not None

@@ -12,9 +12,10 @@ from .errors import TaskNotFoundError
 from .ledger import Ledger
 from .limits import TaskLimits
 from .model import Delivery, Task, TaskEvent, TaskEventType, TaskStatus
-from .queue import TaskQueue
-from .records import Stored, decode_all, encode
+from .queue import Place, TaskQueue
+from .records import Stored, decode_all, encode, encode_switch, is_halted
 from .recovery import recover
+from .slots import Rank, Slots
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -53,8 +54,11 @@ class TaskBook:
         self.limits = limits
         self.queue = TaskQueue()
         self.ledger = Ledger(journal, limits)
+        self.slots = Slots(limits.slots)
         self.sequence = 0
         """The number of the last ending."""
+        self.halted = False
+        """The kill switch is on."""
         self._items: dict[str, Item] = {}
         self._listeners: list[Callable[[TaskEvent], None]] = []
         self._events: deque[TaskEvent] = deque()
@@ -97,21 +101,41 @@ class TaskBook:
             JournalError: The journal cannot be read.
 
         """
-        found = decode_all(await self.ledger.open())
-        self.ledger.adopt(encode(stored) for stored in found.values())
+        records = await self.ledger.open()
+        found = decode_all(records)
+        self.halted = is_halted(records)
+        self.ledger.adopt(
+            [
+                *(encode(stored) for stored in found.values()),
+                encode_switch(halted=self.halted),
+            ]
+        )
         for stored in found.values():
             self._items[stored.task.id] = Item(stored=stored)
             self._enqueue(stored)
             self.sequence = max(self.sequence, stored.task.terminal_sequence or 0)
-        for item in sorted(
-            self.items,
-            key=lambda item: (item.stored.task.created_at, item.stored.place),
-        ):
+        for item in sorted(self.items, key=_creation_order):
             self._recover(item)
         self._retire()
+        self._show_all()
+
+    def save_switch(self, *, halted: bool) -> asyncio.Future[bool]:
+        """Journal the kill switch; only that it is on is owed if that fails."""
+        return self.ledger.put(encode_switch(halted=halted), owed=halted)
+
+    def with_place(self, stored: Stored) -> Stored:
+        """Return a task with the place it will be shown in, if there is one for it."""
+        number = self.slots.of(stored.task.id) or self.slots.choose(self._rank)
+        return stored.with_task(slot=number)
+
+    def in_slot(self, number: int) -> Item | None:
+        """Return the task that is shown in a place."""
+        holder = self.slots.holder(number)
+        return self._items.get(holder) if holder is not None else None
 
     def add(self, stored: Stored) -> Item:
         """Take up a new task that is durable, and publish it."""
+        stored = self._shown(stored)
         item = Item(stored=stored)
         self._items[stored.task.id] = item
         self._enqueue(stored)
@@ -128,7 +152,7 @@ class TaskBook:
 
     def apply(self, item: Item, stored: Stored, event: TaskEventType | None) -> None:
         """Let a task be in a new state and publish it."""
-        item.stored = stored
+        item.stored = stored = self._shown(stored)
         if stored.task.status is not TaskStatus.RUNNING or stored.task.is_waiting:
             item.step = None
         self._enqueue(stored)
@@ -197,7 +221,45 @@ class TaskBook:
 
     def _snapshot(self, item: Item, positions: dict[str, int]) -> Task:
         task = item.stored.task
-        return replace(task, step=item.step, queue_position=positions.get(task.id))
+        return replace(
+            task,
+            step=item.step,
+            queue_position=positions.get(task.id),
+            slot=self.slots.of(task.id),
+        )
+
+    def _shown(self, stored: Stored) -> Stored:
+        """Show a task that has not ended in its place, or in another if that is taken."""
+        number = stored.task.slot
+        if number is None or stored.task.status.is_terminal:
+            return stored
+        holder = self.slots.holder(number)
+        if holder == stored.task.id:
+            return stored
+        if holder is not None and self._rank(holder) is None:
+            number = self.slots.choose(self._rank)
+        if number is None or not self.slots.put(stored.task.id, number):
+            number = None
+        return stored.with_task(slot=number)
+
+    def _rank(self, task_id: str) -> Rank | None:
+        """Return how soon a task gives its place away: told endings first, then the oldest."""
+        if (item := self._items.get(task_id)) is None:
+            return False, 0
+        task = item.stored.task
+        if not task.status.is_terminal:
+            return None
+        return task.is_outstanding, task.terminal_sequence or 0
+
+    def _show_all(self) -> None:
+        """Give every task its place back after a start; what has not ended goes first."""
+        for item in sorted(self.items, key=_showing_order):
+            if (number := item.stored.task.slot) is not None:
+                self.slots.put(item.stored.task.id, number)
+        for item in sorted(self.items, key=_creation_order):
+            task = item.stored.task
+            if not task.status.is_terminal and self.slots.of(task.id) is None:
+                item.stored = self._shown(self.with_place(item.stored))
 
     def _enqueue(self, stored: Stored) -> None:
         if stored.is_in_queue:
@@ -246,7 +308,18 @@ class TaskBook:
             elif number < self.limits.remembered:
                 continue
             del self._items[item.stored.task.id]
+            self.slots.vacate(item.stored.task.id)
             self.ledger.forget(item.stored.task.id)
+
+
+def _creation_order(item: Item) -> tuple[datetime, Place]:
+    return item.stored.task.created_at, item.stored.place
+
+
+def _showing_order(item: Item) -> tuple[bool, int]:
+    """Order tasks so that the one that took a place last comes last."""
+    task = item.stored.task
+    return not task.status.is_terminal, task.terminal_sequence or 0
 
 
 def _ending_order(item: Item) -> tuple[int, str]:

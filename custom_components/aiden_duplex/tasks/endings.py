@@ -21,15 +21,21 @@ def after_run(
     sequence: int,
     first_place: Place,
     limits: TaskLimits,
+    counts: bool = True,
 ) -> Stored:
     """Return the task as it stands after its run, which nobody cancelled.
 
     A run that was told to end may still have reached its goal; only what looks like a
-    consequence of the stop (an error, no result) is taken for one.
+    consequence of the stop (an error, no result) is taken for one. ``counts`` is whether
+    a shutdown counts as a recovery.
     """
     interrupted = result is None or result.end is RunEnd.FAILED
     if interrupted and reason is StopReason.SHUTDOWN:
-        return lifecycle.handed_back(stored, now=now, place=first_place)
+        return lifecycle.handed_back(stored, now=now, place=first_place, counts=counts)
+    if interrupted and reason is StopReason.TAKE_OVER:
+        return lifecycle.taken_over(stored, now=now)
+    if interrupted and reason is StopReason.KILL_SWITCH:
+        return lifecycle.halted(stored, now=now, sequence=sequence)
     if interrupted and reason is StopReason.OVERDUE:
         error = lifecycle.RUNNER_STUCK if stuck else StopReason.OVERDUE
         result = RunResult(end=RunEnd.FAILED, text=error)

@@ -93,6 +93,35 @@ class NotWaitingError(TaskError):
         self.task_id = task_id
 
 
+class NotRunningError(TaskError):
+    """The task is not in work, so there is nothing to take over.
+
+    Attributes:
+        task_id: The task; empty if none was named and none runs.
+
+    """
+
+    code = "not_running"
+
+    def __init__(self, task_id: str = "") -> None:
+        """Keep the id."""
+        name = f"task {task_id}" if task_id else "no task"
+        super().__init__(
+            f"{name} is {'not ' if task_id else ''}in work on the phone now"
+        )
+        self.task_id = task_id
+
+
+class HaltedError(TaskError):
+    """The kill switch is on; nothing was created."""
+
+    code = "halted"
+
+    def __init__(self) -> None:
+        """Say so."""
+        super().__init__("the kill switch is on; nothing was created")
+
+
 class StaleQuestionError(TaskError):
     """The answer names another question than the one that is open."""
 

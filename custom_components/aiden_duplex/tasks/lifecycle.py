@@ -13,6 +13,8 @@ from .runner import Question
 
 RUNNER_STUCK = "runner_stuck"
 RECOVERY_CAP = "recovery_cap"
+HALTED = "It was stopped by the kill switch."
+TAKEN_OVER = "The person took the phone over to do a part themself."
 
 
 def tidy(text: str, limit: int) -> str:
@@ -41,7 +43,9 @@ def started(stored: Stored, *, now: datetime) -> Stored:
         started_at=stored.task.started_at or now,
         updated_at=now,
     )
-    return replace(changed, resumed=False, continuation=None, recovered=False)
+    return replace(
+        changed, resumed=False, continuation=None, asked=None, recovered=False
+    )
 
 
 def paused(
@@ -54,15 +58,37 @@ def paused(
 ) -> Stored:
     """Return the task as it waits for a person; the worker is free."""
     return stored.with_task(
-        pending_user_action=UserAction(
-            id=f"q_{uuid.uuid4().hex}",
-            reason=question.reason,
-            details=tidy(question.details, limits.detail_chars),
-            suggested_action=tidy(question.suggested_action, limits.detail_chars),
-            created_at=now,
+        pending_user_action=_question(
+            question.reason,
+            tidy(question.details, limits.detail_chars),
+            tidy(question.suggested_action, limits.detail_chars),
+            now=now,
         ),
         applied_revision=applied_revision,
         updated_at=now,
+    )
+
+
+def taken_over(stored: Stored, *, now: datetime) -> Stored:
+    """Return the task as it waits while the person does a part on the phone."""
+    question = _question(
+        ReasonClass.TAKE_OVER,
+        TAKEN_OVER,
+        "Say when that part is done; the work then goes on from there.",
+        now=now,
+    )
+    return stored.with_task(pending_user_action=question, updated_at=now)
+
+
+def halted(stored: Stored, *, now: datetime, sequence: int) -> Stored:
+    """Return the task as it fails because the kill switch cut its run off."""
+    return ended(
+        stored,
+        TaskStatus.FAILED,
+        now=now,
+        sequence=sequence,
+        outcome=Outcome.UNKNOWN,
+        error=HALTED,
     )
 
 
@@ -72,8 +98,15 @@ def answered(stored: Stored, message: str, *, now: datetime, place: Place) -> St
     An answer that no run has got yet is kept and the new one put below it.
     """
     text = f"{stored.continuation}\n\n{message}" if stored.continuation else message
+    action = stored.task.pending_user_action
     changed = stored.with_task(pending_user_action=None, updated_at=now)
-    return replace(changed, resumed=True, continuation=text, place=place)
+    return replace(
+        changed,
+        resumed=True,
+        continuation=text,
+        asked=action.details if action else stored.asked,
+        place=place,
+    )
 
 
 def refused(stored: Stored, message: str, *, now: datetime, sequence: int) -> Stored:
@@ -139,32 +172,47 @@ def ended(
         delivery=Delivery.QUEUED,
         terminal_sequence=sequence,
     )
-    return replace(changed, resumed=False, continuation=None, recovered=False)
+    return replace(
+        changed, resumed=False, continuation=None, asked=None, recovered=False
+    )
 
 
-def handed_back(stored: Stored, *, now: datetime, place: Place) -> Stored:
+def handed_back(
+    stored: Stored, *, now: datetime, place: Place, counts: bool = True
+) -> Stored:
     """Return a task whose run was cut off by a stop or a crash: it waits to be recovered.
 
-    An orderly stop counts as much as a crash: a task that outlives every run is not
-    tried for ever.
+    The orderly stop of a process counts as much as a crash: a task that outlives every
+    run is not tried for ever.
     """
     changed = stored.with_task(status=TaskStatus.QUEUED, updated_at=now)
-    return replace(
-        changed, place=place, recovered=True, recoveries=stored.recoveries + 1
-    )
+    recoveries = stored.recoveries + (1 if counts else 0)
+    return replace(changed, place=place, recovered=True, recoveries=recoveries)
 
 
 def held(stored: Stored, *, now: datetime) -> Stored:
     """Return the task as it waits for somebody to say whether it is still wanted."""
     task = stored.task
-    question = UserAction(
-        id=f"q_{uuid.uuid4().hex}",
-        reason=ReasonClass.HELD,
-        details=f"This was asked for at {task.created_at:%Y-%m-%d %H:%M} UTC and was held up by a restart.",
-        suggested_action="Say whether it should still be done.",
-        created_at=now,
+    question = _question(
+        ReasonClass.HELD,
+        f"This was asked for at {task.created_at:%Y-%m-%d %H:%M} UTC and was held up by a restart.",
+        "Say whether it should still be done.",
+        now=now,
     )
     changed = stored.with_task(
         status=TaskStatus.RUNNING, pending_user_action=question, updated_at=now
     )
     return replace(changed, resumed=False)
+
+
+def _question(
+    reason: ReasonClass, details: str, suggested_action: str, *, now: datetime
+) -> UserAction:
+    """Return a new question with an id of its own."""
+    return UserAction(
+        id=f"q_{uuid.uuid4().hex}",
+        reason=reason,
+        details=details,
+        suggested_action=suggested_action,
+        created_at=now,
+    )

@@ -8,6 +8,8 @@ from datetime import timedelta
 class TaskLimits:
     """Bounds and deadlines. The reference system is described in facts, not copied."""
 
+    slots: int = 4
+    """Places in which tasks are shown (option, 1 to 16)."""
     queued: int = 64
     """New tasks that may wait (reference system). Resumed tasks do not count."""
     goal_chars: int = 8000
@@ -24,10 +26,12 @@ class TaskLimits:
     """Longest live step; fits a state attribute. Our choice."""
     stuck_s: float = 10.0
     """A cancelled run that has not returned by then is fenced (architecture)."""
+    take_over_s: float = 3.0
+    """How long a take-over waits for the run to come to rest before it answers all the same."""
     run_s: float = 2 * 60 * 60.0
     """Backstop for a run that never returns; the background has nearer deadlines. Our choice."""
     reserve_s: float = 120.0
-    """The phone stays with the person who has to do something on it (architecture)."""
+    """The phone stays with the person who has to do something on it (architecture, option)."""
     start_retries_s: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0)
     """Pauses between attempts to journal a start; without it no run begins. Our choice."""
     recoveries: int = 2

@@ -13,6 +13,8 @@ from .book import Item, TaskBook
 from .delivery import DeliveryDesk
 from .duplicates import refuse_duplicate
 from .errors import (
+    HaltedError,
+    NotRunningError,
     NotWaitingError,
     StaleQuestionError,
     TaskQueueFullError,
@@ -81,12 +83,16 @@ class TaskManager:
         if self._open:
             self._worker.start()
 
-    async def close(self) -> None:
-        """Stop orderly within ``limits.close_s``: a run that is cut off will be recovered."""
+    async def close(self, *, counts: bool = True) -> None:
+        """Stop orderly within ``limits.close_s``: a run that is cut off will be recovered.
+
+        ``counts`` is False where no restart of the process is behind it, so that the cap
+        of recoveries does not end a task whose set-up is merely changed.
+        """
         if not self._open:
             return
         self._open = False
-        await self._worker.stop(self._limits.close_s * 0.55)
+        await self._worker.stop(self._limits.close_s * 0.55, counts=counts)
         await self._book.ledger.close(self._limits.close_s * 0.35)
         if self._operations:
             # All their records are decided, so they end at once.
@@ -117,6 +123,7 @@ class TaskManager:
             TaskValueError: ``goal_empty`` or ``goal_too_long``.
             DuplicateTaskError: The work may be under way.
             TaskQueueFullError: Too many tasks wait.
+            HaltedError: The kill switch is on.
             TaskStorageError: It could not be stored and will not be done.
             TasksUnavailableError: Not loaded or closed.
 
@@ -151,6 +158,11 @@ class TaskManager:
         if not begun:
             return None
         return self._book.snapshot(min(begun, key=_begun_order))
+
+    def slot(self, number: int) -> Task | None:
+        """Return the task that is shown in a place, from 1; None if it is empty."""
+        item = self._book.in_slot(number)
+        return self._book.snapshot(item) if item is not None else None
 
     def outstanding(self) -> list[Task]:
         """Return what is in flight or was not told yet, the newest first."""
@@ -189,6 +201,64 @@ class TaskManager:
             notification_cleared=cleared,
             already_ended=ended,
         )
+
+    async def take_over(self, task_id: str | None = None) -> Task:
+        """Stop a run so that the person can do a part; the task then waits like for an answer.
+
+        Nothing of the task reaches the phone from the moment of this call. Returns when
+        the run has come to rest, at the latest after ``limits.take_over_s``; a task that
+        waits already is returned as it is. Works when nothing can be stored.
+
+        Args:
+            task_id: The task; None for the one in work.
+
+        Raises:
+            TaskNotFoundError: There is none with this id.
+            NotRunningError: It is not in work, or nothing is.
+            TasksUnavailableError: Not loaded or closed.
+
+        """
+        self._check_open()
+        item = self._book.find(task_id) if task_id else self._worker.active
+        if item is None:
+            raise NotRunningError
+        if not item.stored.task.is_waiting:
+            over = self._worker.take_over(item)
+            if over is None:
+                raise NotRunningError(item.stored.task.id)
+            await asyncio.wait({over}, timeout=self._limits.take_over_s)
+        return self._book.snapshot(item)
+
+    @property
+    def halted(self) -> bool:
+        """Return whether the kill switch is on: nothing runs, nothing is created."""
+        return self._book.halted
+
+    async def halt(self) -> None:
+        """Turn the kill switch on: the run fails at once, and nothing starts until :meth:`resume`.
+
+        What waits in the queue or for a person stays. Works when nothing can be stored.
+        """
+        self._check_open()
+        self._book.halted = True
+        self._worker.halt()
+        saved = self._book.save_switch(halted=True)
+        await asyncio.wait({saved}, timeout=self._limits.cancel_save_s)
+
+    async def resume(self) -> None:
+        """Turn the kill switch off; the queue is worked again. Durable on return.
+
+        Raises:
+            TaskStorageError: It could not be stored, so the kill switch stays on.
+
+        """
+        self._check_open()
+        if not self._book.halted:
+            return
+        if not await self._book.save_switch(halted=False):
+            raise TaskStorageError(self._book.ledger.trouble)
+        self._book.halted = False
+        self._worker.wake()
 
     async def respond(
         self,
@@ -267,6 +337,8 @@ class TaskManager:
         # One at a time: two creations must see each other as duplicates.
         async with self._creating:
             self._check_open()
+            if self._book.halted:
+                raise HaltedError
             refuse_duplicate(
                 goal, self.outstanding(), distinct_from=distinct_from, repeat=repeat
             )
@@ -279,6 +351,7 @@ class TaskManager:
                 now=self._book.now(),
                 place=queue.next_place(Lane.NEW),
             )
+            stored = self._book.with_place(stored)
             if not await self._book.save(stored, owed=False):
                 raise TaskStorageError(self._book.ledger.trouble)
             item = self._book.add(stored)

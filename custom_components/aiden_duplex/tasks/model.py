@@ -57,6 +57,8 @@ class ReasonClass(StrEnum):
     STUCK = "stuck"
     HELD = "held"
     """The task waited through a restart for too long to be run without asking."""
+    TAKE_OVER = "take_over"
+    """The person does a part on the phone themself."""
     OTHER = "other"
 
 
@@ -132,6 +134,8 @@ class Task:
     """What the background is doing right now; never journalled."""
     queue_position: int | None = None
     """1 for the task that runs next; None when it does not wait in the queue."""
+    slot: int | None = None
+    """The place in which the task is shown, from 1; None when it has none (any more)."""
     goal_revision: int = 1
     applied_revision: int = 0
     delivery: Delivery = Delivery.NONE
@@ -179,6 +183,7 @@ class Task:
             "evidence": self.evidence,
             "step": self.step,
             "queue_position": self.queue_position,
+            "slot": self.slot,
             "goal_revision": self.goal_revision,
             "applied_revision": self.applied_revision,
             "delivery": str(self.delivery),

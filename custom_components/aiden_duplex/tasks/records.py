@@ -13,6 +13,7 @@ from .queue import Lane, Place
 _LOGGER = logging.getLogger(__name__)
 
 _KIND = "task"
+_SWITCH = "kill_switch"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +28,8 @@ class Stored:
     """It was answered and waits in the queue; its status stays running."""
     continuation: str | None = None
     """The answer that the next run gets."""
+    asked: str | None = None
+    """The question to which that is the answer."""
     recovered: bool = False
     """The run before the next one was cut off."""
     recoveries: int = 0
@@ -61,9 +64,24 @@ def encode(stored: Stored) -> Record:
         "place": stored.place[1],
         "resumed": stored.resumed,
         "continuation": stored.continuation,
+        "asked": stored.asked,
         "recovered": stored.recovered,
         "recoveries": stored.recoveries,
     }
+
+
+def encode_switch(*, halted: bool) -> Record:
+    """Return the record of the kill switch."""
+    return {"kind": _SWITCH, "id": _SWITCH, "halted": halted}
+
+
+def is_halted(records: Iterable[Record]) -> bool:
+    """Return whether the kill switch was on last."""
+    halted = False
+    for record in records:
+        if record.get("kind") == _SWITCH:
+            halted = record.get("halted") is not False
+    return halted
 
 
 def decode_all(records: Iterable[Record]) -> dict[str, Stored]:
@@ -71,6 +89,8 @@ def decode_all(records: Iterable[Record]) -> dict[str, Stored]:
     result: dict[str, Stored] = {}
     unknown = 0
     for record in records:
+        if record.get("kind") == _SWITCH:
+            continue
         try:
             stored = _decode(record)
         except KeyError, TypeError, ValueError, AttributeError:
@@ -106,10 +126,12 @@ def _decode(record: Record) -> Stored:
             applied_revision=record["applied_revision"],
             delivery=Delivery(record["delivery"]),
             terminal_sequence=record["terminal_sequence"],
+            slot=record.get("slot"),
         ),
         place=(Lane(record["lane"]), record["place"]),
         resumed=record["resumed"],
         continuation=record["continuation"],
+        asked=record.get("asked"),
         recovered=record["recovered"],
         recoveries=record["recoveries"],
     )

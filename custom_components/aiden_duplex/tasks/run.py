@@ -19,6 +19,8 @@ class StopReason(StrEnum):
     CANCELED = "canceled"
     SHUTDOWN = "service_shutdown"
     OVERDUE = "deadline_exceeded"
+    TAKE_OVER = "take_over"
+    KILL_SWITCH = "kill_switch"
 
 
 class Run:
@@ -37,6 +39,7 @@ class Run:
             goal=task.prompt,
             goal_revision=task.goal_revision,
             continuation=stored.continuation,
+            asked=stored.asked,
             recovered=stored.recovered,
         )
         self._runner = runner

@@ -37,6 +37,8 @@ class RunRequest:
     goal_revision: int
     continuation: str | None = None
     """The person's answer, as said. None on a first run and after a restart."""
+    asked: str | None = None
+    """The question that was answered."""
     recovered: bool = False
     """The run before this one was cut off (restart); the screen may be half-changed."""
 

@@ -20,6 +20,7 @@ _ON_THE_PHONE = frozenset(
         ReasonClass.CAPTCHA,
         ReasonClass.VERIFICATION_CODE,
         ReasonClass.SENSITIVE_OPERATION,
+        ReasonClass.TAKE_OVER,
         ReasonClass.BLACK_SCREEN,
         ReasonClass.UNSUPPORTED_ACTION,
     }
@@ -38,10 +39,14 @@ class Worker:
         self._now = book.now
         self._wake = asyncio.Event()
         self._active: tuple[Item, Run] | None = None
+        self._rest: asyncio.Future[None] | None = None
+        """Done when the run that goes on has been concluded."""
         self._reserved: tuple[Item, float] | None = None
         self._closing: asyncio.Future[None] | None = None
         self._task: asyncio.Task[None] | None = None
         self._strays: set[asyncio.Task[RunResult]] = set()
+        self._counts = True
+        """A run that the stop cuts off counts as a recovery."""
 
     @property
     def active(self) -> Item | None:
@@ -72,8 +77,50 @@ class Worker:
         self._book.apply(item, stored, TaskEventType.CANCELLING)
         return saved
 
-    async def stop(self, deadline_s: float) -> None:
+    def take_over(self, item: Item) -> asyncio.Future[None] | None:
+        """Stop a task's run so that it waits for the person; None if it does not run.
+
+        What the task will be is journalled at once: a crash before the run has returned
+        must not let it go on under the person's hands.
+        """
+        if (
+            self._active is None
+            or self._active[0] is not item
+            or item.stored.task.status is not TaskStatus.RUNNING
+        ):
+            return None
+        run = self._active[1]
+        run.stop(StopReason.TAKE_OVER)
+        if run.reason is StopReason.TAKE_OVER:
+            self._book.save(lifecycle.taken_over(item.stored, now=self._now()))
+        self._hush(item)
+        return self._rest
+
+    def halt(self) -> None:
+        """Cut the run off; nothing starts while the book says that all is halted.
+
+        As with a take-over, a crash must not let the run go on later.
+        """
+        if self._active is not None:
+            item, run = self._active
+            run.stop(StopReason.KILL_SWITCH)
+            if (
+                run.reason is StopReason.KILL_SWITCH
+                and item.stored.task.status is TaskStatus.RUNNING
+            ):
+                self._book.save(
+                    lifecycle.halted(
+                        item.stored,
+                        now=self._now(),
+                        sequence=self._book.sequence + 1,
+                    )
+                )
+            self._hush(item)
+        self.wake()
+
+    async def stop(self, deadline_s: float, *, counts: bool) -> None:
         """End the run and the worker; an interrupted task is queued for recovery."""
+        self._counts = counts
         if self._task is None or self._closing is None:
             return
         if not self._closing.done():
@@ -101,7 +148,11 @@ class Worker:
 
     def _next(self) -> Item | None:
         """Return the task that may run now."""
-        if (item := self._reserved_for()) is not None:
+        # Looked at in any case: a reservation that is over must not be waited for.
+        item = self._reserved_for()
+        if self._book.halted:
+            return None
+        if item is not None:
             return item if item.stored.is_in_queue else None
         head = self._book.queue.head
         return self._book.find(head) if head is not None else None
@@ -131,6 +182,7 @@ class Worker:
             return
         run = Run(before, self._runner, self._limits)
         self._active = item, run
+        self._rest = asyncio.get_running_loop().create_future()
         try:
             self._book.apply(item, after, TaskEventType.RUNNING)
             # A listener may have cancelled it already.
@@ -139,6 +191,7 @@ class Worker:
             await self._conclude(item, run)
         finally:
             self._active = None
+            self._rest.set_result(None)
             if (stray := run.left_behind) is not None:
                 self._strays.add(stray)
                 stray.add_done_callback(self._stray_ended)
@@ -153,11 +206,11 @@ class Worker:
         """
         before = item.stored
         for pause_s in (*self._limits.start_retries_s, None):
-            after = lifecycle.started(before, now=self._now())
+            after = self._book.with_place(lifecycle.started(before, now=self._now()))
             saved = await self._book.save(after, owed=False)
             if item.stored is not before:
                 return None
-            if closing.done():
+            if closing.done() or self._book.halted:
                 if saved:
                     await self._book.save(before)
                 return None
@@ -181,7 +234,7 @@ class Worker:
         """Wait while the task may still start; whether it may."""
         before = item.stored
         until = asyncio.get_running_loop().time() + seconds
-        while item.stored is before and not closing.done():
+        while item.stored is before and not closing.done() and not self._book.halted:
             self._wake.clear()
             try:
                 async with asyncio.timeout_at(until):
@@ -208,6 +261,7 @@ class Worker:
                 sequence=self._book.sequence + 1,
                 first_place=self._book.queue.first_place(),
                 limits=self._limits,
+                counts=self._counts,
             )
             await self._book.save(after)
             if item.stored is before:
@@ -252,6 +306,12 @@ class Worker:
             _LOGGER.debug("A step came after the end of its run and is dropped")
         elif step and step != item.step:
             item.step = step
+            self._book.publish(item, TaskEventType.UPDATED, is_step=True)
+
+    def _hush(self, item: Item) -> None:
+        """Withdraw the live step of a run that was told to end."""
+        if item.step is not None:
+            item.step = None
             self._book.publish(item, TaskEventType.UPDATED, is_step=True)
 
     def _stray_ended(self, task: asyncio.Task[RunResult]) -> None:
