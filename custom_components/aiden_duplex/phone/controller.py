@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+import contextlib
 
 from . import acts
 from .acts import Aim
@@ -74,6 +75,8 @@ class PhoneController:
         self._link_deadline_s = link_deadline_s
         self._desk = LeaseDesk()
         self._observed: Lease | None = None
+        self._held_until: float | None = None
+        """The person said stop: until then nobody acts."""
         self._was_away = False
         """The link was gone since the last look that was taken with the link up."""
         self._last_observation: Observation | None = None
@@ -130,7 +133,7 @@ class PhoneController:
         """Give the control of the phone to an owner, who must look before acting.
 
         Raises:
-            LeaseHeldError: Somebody has it.
+            LeaseHeldError: Somebody has it, or the kill switch is on.
 
         """
         return self._desk.acquire(owner)
@@ -148,6 +151,36 @@ class PhoneController:
         """Take the lease from an owner who does not give it back, and let go at once."""
         if self._desk.fence(owner):
             self._end_acts(at_once=True)
+
+    def hold(self, seconds: float) -> None:
+        """Let nobody act for so long; the running act ends at its safe point.
+
+        For a stop word: who has the lease keeps it, but must look again when the time
+        is over, and :meth:`observe` waits for that. Never blocks.
+        """
+        until = asyncio.get_running_loop().time() + seconds
+        self._held_until = max(until, self._held_until or until)
+        self._end_acts(at_once=False)
+
+    def halt(self) -> None:
+        """Take the lease from whoever has it, let go of everything at once, give it to nobody.
+
+        The kill switch; holds until :meth:`resume`. Never blocks.
+        """
+        self._desk.halted = True
+        if (lease := self._desk.holder) is not None:
+            self._desk.fence(lease.owner)
+        self._end_acts(at_once=True)
+
+    def resume(self) -> None:
+        """Turn the kill switch off."""
+        self._desk.halted = False
+
+    @property
+    def is_held(self) -> bool:
+        """Return whether a stop word holds everybody now."""
+        until = self._held_until
+        return until is not None and asyncio.get_running_loop().time() < until
 
     async def release(self, lease: Lease) -> None:
         """Give the lease back; after this no report is sent for its owner.
@@ -167,6 +200,8 @@ class PhoneController:
     async def observe(self, lease: Lease) -> Observation:
         """Return what the screen shows, fresh and at rest; allows the lease to act.
 
+        Waits while a stop word holds everybody.
+
         Raises:
             PictureError: No usable picture within the deadline.
             LeaseRevokedError: The lease is no longer valid.
@@ -175,6 +210,28 @@ class PhoneController:
         self._desk.check(lease)
         if self._observer is None:
             raise PictureError("no source of the phone's picture is set up")
+        while True:
+            await self._until_not_held(lease)
+            observation = await self._look(self._observer, lease)
+            self._desk.check(lease)
+            if not self.is_held:
+                break
+        self._last_observation = observation
+        self._observed = lease
+        return observation
+
+    async def _until_not_held(self, lease: Lease) -> None:
+        """Wait until no stop word holds; a lease that is taken back ends the wait."""
+        while self.is_held:
+            self._changed.clear()
+            self._desk.check(lease)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout_at(self._held_until):
+                    await self._changed.wait()
+        self._desk.check(lease)
+
+    async def _look(self, observer: Observer, lease: Lease) -> Observation:
+        """Return a fresh observation after the last act."""
         acted_at = None
         if self._hands is not None:
             await self._hands.at_rest(RELEASE_S)
@@ -184,14 +241,11 @@ class PhoneController:
         )
         started_at = asyncio.get_running_loop().time()
         self._was_away = self.link is not LinkState.UP
-        observation = await self._observer.observe(
+        observation = await observer.observe(
             acted_at=acted_at if is_new else None,
             check=lambda: self._desk.check(lease),
         )
-        self._desk.check(lease)
         self._looked_at = started_at
-        self._last_observation = observation
-        self._observed = lease
         return observation
 
     # Acting. Every act raises:
@@ -274,7 +328,14 @@ class PhoneController:
                 if loop.time() + LINK_RETRY_S > deadline:
                     raise
                 await asyncio.sleep(LINK_RETRY_S)
-            except ActUnknownError, LeaseRevokedError, asyncio.CancelledError:
+            except LeaseRevokedError as err:
+                self._observed = None
+                if not self._desk.is_valid(lease):
+                    raise
+                raise ActUnknownError(
+                    "the person said stop, and the act was broken off on the way"
+                ) from err
+            except ActUnknownError, asyncio.CancelledError:
                 self._observed = None
                 raise
             else:
@@ -310,7 +371,7 @@ class PhoneController:
     def _check(self, lease: Lease) -> None:
         """Refuse an act under a lease that is not valid or has not looked."""
         self._desk.check(lease)
-        if self._observed != lease:
+        if self._observed != lease or self.is_held:
             raise NotObservedError(
                 "the screen is unsettled: look at it before acting; nothing was sent"
             )

@@ -5,7 +5,13 @@ from collections.abc import Callable, Sequence
 import logging
 
 from .driver import Act, Driver
-from .types import ActRefusedError, ActUnknownError, LeaseRevokedError, LinkLostError
+from .types import (
+    ActRefusedError,
+    ActUnknownError,
+    LeaseRevokedError,
+    LinkLostError,
+    NotObservedError,
+)
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -116,7 +122,7 @@ class Hands:
         except ActUnknownError:
             self.let_go()
             raise
-        except (ActRefusedError, LinkLostError) as err:
+        except (ActRefusedError, LinkLostError, NotObservedError) as err:
             if done == 0:
                 raise
             raise ActUnknownError(

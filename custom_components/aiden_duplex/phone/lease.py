@@ -21,6 +21,8 @@ class LeaseDesk:
         self._epoch = 0
         self._lease: Lease | None = None
         self._revoked = False
+        self.halted = False
+        """The kill switch is on: nobody gets the lease."""
 
     @property
     def holder(self) -> Lease | None:
@@ -31,9 +33,11 @@ class LeaseDesk:
         """Give the lease to an owner.
 
         Raises:
-            LeaseHeldError: Somebody has it, be it the same owner.
+            LeaseHeldError: Somebody has it, be it the same owner, or nobody may.
 
         """
+        if self.halted:
+            raise LeaseHeldError("the kill switch is on")
         if self._lease is not None:
             raise LeaseHeldError("the phone is controlled by another task")
         self._epoch += 1
