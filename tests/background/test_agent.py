@@ -172,6 +172,30 @@ async def _cancel(talk: Talk) -> None:
         await task
 
 
+def test_a_run_that_was_taken_over_goes_on_knowing_it() -> None:
+    """The notice names the take-over, and the answer names what was open."""
+
+    async def scenario() -> None:
+        talk = Talk()
+        task = asyncio.create_task(talk.run([tap()]))
+        async with asyncio.timeout(30):
+            while not talk.phone.did:
+                await asyncio.sleep(0.1)
+        task.cancel("take_over")
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await talk.run(
+            [finish()],
+            continuation="I typed the code",
+            asked="The person took the phone [over].",
+        )
+        words = talk.chat.words(0)
+        assert "Interrupt [take_over]. The person took the phone over here" in words
+        assert 'answered this: "The person took the phone (over)."' in words
+
+    virtual_time.run(scenario())
+
+
 def test_next_task_is_told_once_that_the_screen_may_be_in_the_middle() -> None:
     """Another task learns of the interruption, not of the other goal."""
 

@@ -341,6 +341,7 @@ class World:
         self.runner = FakeRunner()
         self.user_journal = FakeJournal()
         self.phone_problem: str | None = None
+        self.held: list[float] = []
         self.tasks = TaskManager(
             journal=FakeJournal(), runner=self.runner, now=self.now
         )
@@ -351,6 +352,7 @@ class World:
             transcript=self.transcript,
             now=self.now,
             phone_ready=lambda: self.phone_problem,
+            hold=self.held.append,
             time_zone=_zone,
             idle_close_s=idle_close_s,
         )

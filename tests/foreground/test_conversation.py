@@ -76,6 +76,7 @@ def test_the_first_text_opens_a_session_and_is_its_first_message() -> None:
                 "create_agent_task",
                 "query_agent_task",
                 "cancel_agent_task",
+                "pause_agent_task",
                 "response_user_action",
                 "get_current_time",
                 "end_conversation",

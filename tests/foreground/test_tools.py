@@ -23,7 +23,7 @@ from custom_components.aiden_duplex.tasks.errors import (
     TaskStorageError,
     TaskValueError,
 )
-from tests.foreground.fakes import SPEAKER, World, until, world
+from tests.foreground.fakes import SPEAKER, World, call, say, until, world
 from tests.virtual_time import run
 
 
@@ -69,6 +69,71 @@ def test_the_time_here_and_elsewhere() -> None:
             assert there["utc_offset"] == "+09:00"
             wrong = await _run(box, "get_current_time", timezone="Mars/Olympus")
             assert wrong["error"] == "unknown_timezone"
+
+    run(main())
+
+
+def test_pausing_gives_the_phone_to_the_person() -> None:
+    """Paused, being paused, not in work: each says what is so and what to do."""
+
+    async def main() -> None:
+        async with world() as w:
+            box = _toolbox(w)
+            nothing = await _run(box, "pause_agent_task")
+            assert nothing["error"] == "not_running"
+            running = await w.running_task("a")
+            paused = await _run(box, "pause_agent_task", task_id=running.id)
+            assert (paused["task_id"], paused["status"]) == (running.id, "running")
+            assert paused["note"].startswith("Paused: the phone is the person's now.")
+            assert w.tasks.get(running.id).is_waiting
+            again = await _run(_toolbox(w), "pause_agent_task", task_id=running.id)
+            assert again["note"].startswith("Paused")
+            w.runner.safe_point_s = 5.0
+            await w.tasks.cancel(running.id)
+            slow = await w.running_task("b")
+            pausing = await _run(_toolbox(w), "pause_agent_task")
+            assert pausing["task_id"] == slow.id
+            assert "NOT paused yet" in pausing["note"]
+
+    run(main())
+
+
+def test_what_is_said_after_a_pause_goes_to_the_task() -> None:
+    """Who asked for the pause knows what is open; the next text is the answer to it."""
+
+    async def main() -> None:
+        async with world() as w:
+            task = await w.running_task("a")
+            w.model.script(
+                call(("pause_agent_task", {})),
+                say("The phone is yours."),
+                call(
+                    (
+                        "response_user_action",
+                        {"task_id": task.id, "user_message": "I am done"},
+                    )
+                ),
+                say("Thank you."),
+            )
+            assert await w.say("wait, I'll handle this part") == "The phone is yours."
+            assert w.held == [5.0]
+            assert await w.say("I am done") == "Thank you."
+            await until(lambda: len(w.runner.runs) == 2)
+            assert w.runner.runs[1].continuation == "I am done"
+            assert "took the phone over" in (w.runner.runs[1].asked or "")
+
+    run(main())
+
+
+def test_nothing_is_created_under_the_kill_switch() -> None:
+    """The model is told that only the person can turn it off."""
+
+    async def main() -> None:
+        async with world() as w:
+            await w.tasks.halt()
+            output = await _run(_toolbox(w), "create_agent_task", task="open the notes")
+            assert output["error"] == "halted"
+            assert "Only the person can turn it off" in output["what_to_do"]
 
     run(main())
 

@@ -84,8 +84,8 @@ class DeviceAgent(Runner):
         try:
             await self._scribe.said(request.continuation or request.goal)
             result, interrupt = await self._work(request, chat, memory, switch, on_step)
-        except asyncio.CancelledError:
-            self._interrupt(request.task_id, memory, Interrupt.CANCELED)
+        except asyncio.CancelledError as err:
+            self._interrupt(request.task_id, memory, _why(err))
             raise
         except Exception:
             self._interrupt(request.task_id, memory, Interrupt.EXECUTION_ERROR)
@@ -218,7 +218,9 @@ class DeviceAgent(Runner):
         if request.recovered:
             history.add_user(prompts.notice(Interrupt.AGENT_RESTART))
         if request.continuation is not None:
-            words = prompts.answer(request.continuation, question_known=known)
+            words = prompts.answer(
+                request.continuation, question_known=known, asked=request.asked
+            )
             history.add_user(words, pinned=True)
         return memory
 
@@ -237,6 +239,20 @@ class DeviceAgent(Runner):
         self._kept.move_to_end(task_id)
         while len(self._kept) > self._limits.kept_tasks:
             self._kept.popitem(last=False)
+
+
+def _why(err: asyncio.CancelledError) -> Interrupt:
+    """Return what a cancellation says of itself; see :class:`.StopReason` of the tasks."""
+    try:
+        return _STOPS[err.args[0]]
+    except IndexError, KeyError:
+        return Interrupt.CANCELED
+
+
+_STOPS = {
+    "take_over": Interrupt.TAKE_OVER,
+    "deadline_exceeded": Interrupt.DEADLINE_EXCEEDED,
+}
 
 
 async def _settle(task: asyncio.Task[None], seconds: float) -> bool:

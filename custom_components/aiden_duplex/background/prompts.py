@@ -94,6 +94,7 @@ class Interrupt(StrEnum):
     """Why a run stopped early, as its notice names it."""
 
     CANCELED = "canceled"
+    TAKE_OVER = "take_over"
     DEADLINE_EXCEEDED = "deadline_exceeded"
     STEER = "steer"
     MODEL_ERROR = "model_error"
@@ -106,6 +107,7 @@ class Interrupt(StrEnum):
 
 _INTERRUPTS = {
     Interrupt.CANCELED: "The work was stopped here.",
+    Interrupt.TAKE_OVER: "The person took the phone over here to do a part themself.",
     Interrupt.DEADLINE_EXCEEDED: "The time for the work ran out here.",
     Interrupt.STEER: "The goal was replaced here.",
     Interrupt.MODEL_ERROR: "The model failed here.",
@@ -186,19 +188,28 @@ def earlier_work(reason: Interrupt) -> str:
     )
 
 
-def answer(words: str, *, question_known: bool) -> str:
-    """Return the person's answer, wrapped: it is what was said, and nothing more."""
-    said = words.replace("[", "(").replace("]", ")").strip()
-    lead = (
-        "The person answered your question."
-        if question_known
-        else "You had asked the person something (the question is lost)."
-    )
-    return f"{labelled('ANSWER', json.dumps(said, ensure_ascii=False))}\n\n" + labelled(
+def answer(words: str, *, question_known: bool, asked: str | None = None) -> str:
+    """Return the person's answer, wrapped: it is what was said, and nothing more.
+
+    ``asked`` is the question, which may not have been the model's own.
+    """
+    if asked:
+        lead = f"The person answered this: {_quoted(asked)}."
+    elif question_known:
+        lead = "The person answered your question."
+    else:
+        lead = "You had asked the person something (the question is lost)."
+    return f"{labelled('ANSWER', _quoted(words))}\n\n" + labelled(
         "NOTICE",
-        f"{lead} The words above are theirs. Time has passed and the screen may have "
-        "changed: look at the new picture before you go on.",
+        f"{lead} The words above are the person's. Time has passed and the screen may "
+        "have changed: look at the new picture before you go on.",
     )
+
+
+def _quoted(text: str) -> str:
+    """Return a text as data, without anything that looks like a label."""
+    plain = text.replace("[", "(").replace("]", ")").strip()
+    return json.dumps(plain, ensure_ascii=False)
 
 
 def resumed() -> str:

@@ -32,6 +32,7 @@ from .prompts import INTERRUPTED, instructions
 from .recorder import Recorder
 from .replay import replay_items
 from .session import LiveSession, SessionLostError
+from .stop_words import HOLD_S, is_stop
 from .toolbox import Toolbox
 from .tools import TOOLS, ToolContext
 from .turn import Turn, TurnReport
@@ -84,6 +85,7 @@ class Foreground:
         transcript: Transcript,
         now: Callable[[], datetime],
         phone_ready: Callable[[], str | None],
+        hold: Callable[[float], None] | None = None,
         language: str | None = None,
         time_zone: Callable[[str], Awaitable[tzinfo | None]] | None = None,
         idle_close_s: float = IDLE_CLOSE_S,
@@ -96,6 +98,7 @@ class Foreground:
             transcript: The conversation's history.
             now: The local time, aware.
             phone_ready: Why the phone cannot be worked, as a sentence; None when it can.
+            hold: Lets nobody act on the phone for so many seconds; for stop words.
             language: Spoken when the person's language is unclear.
             time_zone: Finds a time zone by its IANA name without blocking.
             idle_close_s: Seconds without a text after which the session is closed.
@@ -107,6 +110,7 @@ class Foreground:
         self._recorder = Recorder(transcript, now)
         self._now = now
         self._phone_ready = phone_ready
+        self._hold = hold
         self._time_zone = time_zone or _find_time_zone
         self._idle_close_s = idle_close_s
         self._config = SessionConfig(
@@ -120,7 +124,7 @@ class Foreground:
         self._live: LiveSession | None = None
         self._idle_timer: asyncio.TimerHandle | None = None
         self._running: set[asyncio.Task[None]] = set()
-        self._turns: set[asyncio.Task[None]] = set()
+        self._turns: dict[asyncio.Task[None], Answer] = {}
         self._is_closing = False
         self._sessions = 0
         self._last_end: Closed | None = None
@@ -156,6 +160,9 @@ class Foreground:
     async def converse(self, text: str, *, speaker: Origin) -> AsyncGenerator[str]:
         """Yield the answer to a text piece by piece.
 
+        A stop word holds the phone at once, before anything is waited for, and cuts an
+        answer short that is being given: it must not wait behind it.
+
         A caller that closes the generator or is cancelled gives the answer up; tasks
         that were created go on.
 
@@ -167,12 +174,14 @@ class Foreground:
         text = storable(text).strip()
         if not text:
             return
+        if is_stop(text):
+            self._stop()
         arrived_at = self._now()
         await self._admit()
         answer = Answer()
         work = self._spawn(self._hold_turn(text, speaker, answer, arrived_at), "turn")
-        self._turns.add(work)
-        work.add_done_callback(self._turns.discard)
+        self._turns[work] = answer
+        work.add_done_callback(self._turns.pop)
         try:
             async for piece in answer.read():
                 yield piece
@@ -191,6 +200,16 @@ class Foreground:
             self._dismiss()
             if self._running:
                 await asyncio.wait(self._running)
+
+    def _stop(self) -> None:
+        """Hold the phone and let the answer that is being given make way."""
+        if self._hold is not None:
+            self._hold(HOLD_S)
+        for work, answer in self._turns.items():
+            if not answer.is_over:
+                busy = ForegroundBusyError(Guard.CANCELLING)
+                answer.finish(None if answer.has_text else busy)
+                work.cancel()
 
     async def _admit(self) -> None:
         """Wait for the text before; the turn releases the admission."""

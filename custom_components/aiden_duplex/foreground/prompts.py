@@ -18,7 +18,9 @@ outstanding id in distinct_from. Write the task out completely, with everything 
 that matters, and add nothing they did not say.
 
 When asked how it goes, call query_agent_task. When asked to stop work, call cancel_agent_task \
-for that work. When work waits for the person, say what it needs. Only what the person then \
+for that work. When the person wants to do a part on the phone themselves, call \
+pause_agent_task, and tell them that the phone is theirs only when it returned that it is paused. \
+When work waits for the person, say what it needs. Only what the person then \
 answers goes into response_user_action, in their words; never answer for them.
 
 An ended piece of work is not a successful one. Go by its outcome: achieved, not_achieved, \

@@ -9,6 +9,8 @@ from typing import Any
 from ..models.tools import ToolSpec, object_schema
 from ..tasks.errors import (
     DuplicateTaskError,
+    HaltedError,
+    NotRunningError,
     NotWaitingError,
     StaleQuestionError,
     TaskError,
@@ -85,6 +87,16 @@ def task_error(err: TaskError) -> Output:
                 err.code,
                 "The question has changed. Look with query_agent_task and ask the person again.",
             )
+        case NotRunningError():
+            return error(
+                err.code,
+                "Nothing was paused: it is not in work now. Look with query_agent_task how it stands.",
+            )
+        case HaltedError():
+            return error(
+                err.code,
+                "Nothing was created: the kill switch is on. Only the person can turn it off; tell them.",
+            )
         case TaskQueueFullError():
             return error(
                 err.code,
@@ -151,6 +163,25 @@ async def _cancel(context: ToolContext, arguments: Mapping[str, Any]) -> Output:
         )
     else:
         output["note"] = "Being stopped, NOT stopped yet. What it did is not undone."
+    return output
+
+
+async def _pause(context: ToolContext, arguments: Mapping[str, Any]) -> Output:
+    task = await context.tasks.take_over(arguments.get("task_id"))
+    output: Output = {"task_id": task.id, "status": str(task.status)}
+    if task.is_waiting:
+        # Who asked for it knows the question.
+        context.delivery.note_question(task)
+        output["note"] = (
+            "Paused: the phone is the person's now. When they say that their part is done, "
+            "pass that on with response_user_action."
+        )
+    elif task.status.is_terminal:
+        output["note"] = "It ended before it could be paused."
+    else:
+        output["note"] = (
+            "Being paused, NOT paused yet: the person should wait a moment."
+        )
     return output
 
 
@@ -268,6 +299,16 @@ TOOLS: tuple[Tool, ...] = (
             parameters=object_schema({"task_id": _ID}, required=["task_id"]),
         ),
         handler=_cancel,
+    ),
+    Tool(
+        spec=ToolSpec(
+            name="pause_agent_task",
+            description="Pause work because the person wants to do a part on the phone "
+            "themselves. It waits until they say that they are done. Without an id: what is in "
+            "work now.",
+            parameters=object_schema({"task_id": _ID}),
+        ),
+        handler=_pause,
     ),
     Tool(
         spec=ToolSpec(

@@ -119,6 +119,8 @@ def _to_person(turn: _Turn, hands: Hands) -> Reply:
             return hands.call("time", timezone=_zone(turn.said))
         case Intent.STATUS | Intent.CANCEL | Intent.ANSWER:
             return hands.call("query")
+        case Intent.TAKE_OVER:
+            return hands.call("pause")
         case Intent.CHANGE:
             kind = "query" if hands.has("update") else "create"
             return hands.call(kind, goal=goal_of(turn.said) or turn.said)
@@ -138,6 +140,10 @@ def _after_call(turn: _Turn, hands: Hands) -> Reply:
         return Reply(
             text=" ".join(_told_cancel(r) for c, r in turn.done if c.name == call.name)
         )
+    if is_for("pause", call.name):
+        paused = '"running"' in result and "NOT paused" not in result
+        said = "The phone is yours." if paused else "One moment, it is not paused yet."
+        return Reply(text=_error(result) or said)
     if is_for("update", call.name):
         return Reply(
             text=_error(result) or "Okay, I changed it and I am working on that now."

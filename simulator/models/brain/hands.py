@@ -10,6 +10,7 @@ PURPOSES = {
     "create": r"create.*task",
     "query": r"query.*task|get.*task|list.*task",
     "cancel": r"cancel.*task",
+    "pause": r"pause.*task",
     "update": r"update.*task",
     "answer": r"user_action|answer",
     "time": r"time",

@@ -16,6 +16,8 @@ class Intent(StrEnum):
     """Something else instead of what is being done."""
     STATUS = "status"
     CANCEL = "cancel"
+    TAKE_OVER = "take_over"
+    """They do a part on the phone themselves."""
     ANSWER = "answer"
     """To a question, or that something was done on the phone."""
     TIME = "time"
@@ -119,6 +121,10 @@ _CANCEL = re.compile(
     r"^(no |please |ok(ay)? |wait )*((stop|abort|cancel|never ?mind|forget)( (it|that|this|everything|all|now|please|working|doing|"
     r"what|you|youre|are|the|task|tasks|about|of|them|immediately|right))*|cancel\b.*|abort\b.*|dont do (it|that)|forget (it|that|about) .*)$"
 )
+_TAKE_OVER = re.compile(
+    r"\b((i (will|want to|would like to|am going to)|ill|id like to|im going to|let me) (handle|do|take care of|finish) "
+    r"(this|that|the|it)( (part|bit|one|step))?( myself)?|(ill|i will|let me) take (it )?over|i take over)$"
+)
 _DID = re.compile(
     r"^(ok(ay)?|yes|alright|so|right|there|well)*[, ]*(i (have |just )?(now )?(did|done|unlocked|entered|allowed|finished|chosen|chose|typed|"
     r"opened|pressed|denied|confirmed|tapped|logged|solved)|ive (\w+ )?\w+ed\b|ive done|i did|done|its (done|unlocked|open)|"
@@ -154,6 +160,8 @@ def read_intent(text: str, *, question_open: bool = False) -> Intent:
         return Intent.FAREWELL
     if _CANCEL.match(said):
         return Intent.CANCEL
+    if _TAKE_OVER.search(said):
+        return Intent.TAKE_OVER
     if _DID.match(said):
         return Intent.ANSWER
     if _TIME.search(said):
