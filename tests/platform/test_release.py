@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+import re
 import subprocess
 import tomllib
 from typing import Any
@@ -9,6 +10,7 @@ import zipfile
 
 from homeassistant.const import __version__ as ha_version
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
 COMPONENT = "custom_components/aiden_duplex"
@@ -91,3 +93,20 @@ def test_one_version_everywhere(tmp_path: Path) -> None:
     assert refused.returncode == 1
     assert f"use v{version}" in refused.stderr
     assert not (tmp_path / "bad").exists()
+
+
+@pytest.mark.parametrize(
+    "workflow",
+    sorted((ROOT / ".github/workflows").glob("*.yml")),
+    ids=lambda it: it.stem,
+)
+def test_workflows_run_what_is_pinned(workflow: Path) -> None:
+    """A moved tag of somebody else's action changes nothing here; nothing runs for ever."""
+    text = workflow.read_text()
+    for action in re.findall(r"uses: (?!\./)(\S+)", text):
+        assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action), action
+    content = yaml.safe_load(text)
+    assert "concurrency" in content
+    assert set(content["permissions"].values()) <= {"read"}
+    for name, job in content["jobs"].items():
+        assert "uses" in job or job["timeout-minutes"] <= 60, name
