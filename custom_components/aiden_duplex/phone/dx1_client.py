@@ -52,7 +52,7 @@ class _State(Enum):
     CLOSED = auto()
     GREETING = auto()
     PREPARING = auto()
-    """Releasing everything, asking what the board is."""
+    """Asking what the board is; then, if it is the right one, releasing everything."""
     READY = auto()
 
 
@@ -64,9 +64,16 @@ class Dx1Client:
     :meth:`take_output` and handle :meth:`take_events`.
     """
 
-    def __init__(self, *, session: int) -> None:
-        """Start closed; ``session`` is random, 1 to 2**32 - 1, one per run of this host."""
+    def __init__(self, *, session: int, board_id: str | None = None) -> None:
+        """Start closed.
+
+        Args:
+            session: Random, 1 to 2**32 - 1, one per run of this host.
+            board_id: Talk to this board only; None for whichever answers.
+
+        """
         self._session = session
+        self._board_id = board_id
         self._state = _State.CLOSED
         self._receiver = Receiver()
         self._output = bytearray()
@@ -214,25 +221,21 @@ class Dx1Client:
     def _greeted(self) -> None:
         """Go on after the board's answer to HELLO."""
         self._state = _State.PREPARING
-        for kind in (FrameType.RELEASE_ALL, FrameType.GET_CAPS, FrameType.PING):
-            self._queue.append(Request(type=kind))
+        self._queue.append(Request(type=FrameType.GET_CAPS))
 
-    def _prepared(self) -> None:
+    def _prepared(self, caps: BoardCaps) -> None:
         """Open the session for requests."""
-        if self._caps is None:
-            self._lose(LossReason.NO_ANSWER)
-            return
         self._state = _State.READY
         self._events.append(
             Ready(
-                caps=self._caps,
+                caps=caps,
                 usb=self._link[0],
                 uptime_ms=self._uptime[0],
                 rebooted=self._rebooted,
             )
         )
 
-    def _lose(self, reason: LossReason) -> None:
+    def _lose(self, reason: LossReason, *, board_id: str | None = None) -> None:
         """End the session; nothing of it is ever repeated."""
         self._state = _State.CLOSED
         requests = [*self._waiting.values(), *self._queue]
@@ -245,7 +248,7 @@ class Dx1Client:
         for request in requests:
             end = End.UNKNOWN if request.sends else End.NOT_SENT
             self._finish(request, Outcome(end=end))
-        self._events.append(Lost(reason=reason))
+        self._events.append(Lost(reason=reason, board_id=board_id))
 
     # Sending.
 
@@ -440,17 +443,24 @@ class Dx1Client:
         if reply is not None:
             self._uptime = (reply.uptime_ms, now)
             self._note_link(reply.usb, self._link[1])
-        if self._state is _State.PREPARING:
-            self._prepared()
+        if self._state is _State.PREPARING and self._caps is not None:
+            self._prepared(self._caps)
 
     def _learned(self, data: bytes) -> None:
-        """Take what the board says it is."""
-        self._caps = messages.parse_caps(data)
-        if self._caps is None:
+        """Take what the board says it is; have nothing more to do with another one."""
+        caps = messages.parse_caps(data)
+        if caps is None:
+            self._lose(LossReason.NO_ANSWER)
             return
-        self._rebooted = self._boot_id not in (None, self._caps.boot_id)
-        self._boot_id = self._caps.boot_id
-        self._link = (self._link[0], self._caps.profile)
+        if self._board_id not in (None, caps.board_id):
+            self._lose(LossReason.OTHER_BOARD, board_id=caps.board_id)
+            return
+        self._caps = caps
+        self._rebooted = self._boot_id not in (None, caps.boot_id)
+        self._boot_id = caps.boot_id
+        self._link = (self._link[0], caps.profile)
+        for kind in (FrameType.RELEASE_ALL, FrameType.PING):
+            self._queue.append(Request(type=kind))
 
     def _note_link(self, usb: int, profile: int) -> None:
         """Tell of the phone's side, if it changed."""
