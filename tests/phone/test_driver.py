@@ -396,6 +396,37 @@ def test_a_swapped_board_drives_nothing(caplog: pytest.LogCaptureFixture) -> Non
     assert f"another board answers there: {BOARD_ID}" in caplog.text
 
 
+def test_a_listener_that_fails_stops_nobody(caplog: pytest.LogCaptureFixture) -> None:
+    """The others hear of it, a wake too, and the board works."""
+
+    def fail(*_: object) -> None:
+        raise ValueError("a listener's own fault")
+
+    async def main() -> None:
+        with BoardRig() as rig:
+            heard: list[LinkState] = []
+            driver = Dx1Driver("/dev/ttyUSB0", open_port=Cable(rig).open, on_wake=fail)
+            driver.subscribe(fail)
+            driver.subscribe(lambda: heard.append(driver.link))
+            await driver.start()
+            await until(lambda: driver.link is LinkState.UP)
+            await asyncio.sleep(2)
+            rig.pins.wake = True
+            for _ in range(50):
+                rig.poll()
+                await asyncio.sleep(0.02)
+            assert (await driver.play(TAP)).complete
+            assert heard == [LinkState.UP]
+            await driver.close()
+            assert heard == [LinkState.UP, LinkState.DOWN]
+
+    run(main())
+    failures = [record for record in caplog.records if record.exc_info]
+    assert [record.getMessage() for record in failures] == [
+        "A listener to the board at /dev/ttyUSB0 failed"
+    ] * 3
+
+
 def test_a_loss_is_logged_once_and_the_return_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

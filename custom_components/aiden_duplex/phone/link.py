@@ -268,7 +268,7 @@ class Dx1Driver(Driver):
                     self._board = replace(self._board, profile=event.profile)
                 self._changed()
             case Woken() if self._on_wake is not None:
-                self._on_wake(event)
+                self._call(self._on_wake, event)
             case Released():
                 _LOGGER.info(
                     "The board at %s released everything by itself (reason %d)",
@@ -299,7 +299,14 @@ class Dx1Driver(Driver):
     def _changed(self) -> None:
         """Tell the subscribers."""
         for callback in tuple(self._callbacks):
-            callback()
+            self._call(callback)
+
+    def _call[*Ts](self, listener: Callable[[*Ts], None], *arguments: *Ts) -> None:
+        """Call a listener; its failure is its own and stops neither others nor the link."""
+        try:
+            listener(*arguments)
+        except Exception:
+            _LOGGER.exception("A listener to the board at %s failed", self._name)
 
 
 async def probe(
