@@ -705,6 +705,46 @@ def test_an_empty_reply_after_a_tool_is_asked_for_again_and_never_kept() -> None
     run(main())
 
 
+def test_of_many_calls_in_one_response_sixteen_run() -> None:
+    """The others are answered before the next response, and the model may call again."""
+
+    async def main() -> None:
+        async with world() as w:
+            zones = [
+                ("get_current_time", {"timezone": f"Zone/{number}"})
+                for number in range(20)
+            ]
+            w.model.script(call(*zones), say("It is late."))
+            assert await w.say("a") == "It is late."
+            outputs = w.model.session.outputs()
+            assert len(outputs) == 20
+            assert all(output.get("error") != "not_executed" for output in outputs[:16])
+            assert [output["error"] for output in outputs[16:]] == ["not_executed"] * 4
+            assert w.model.session.shape() == "tr" + "o" * 20 + "r"
+
+    run(main())
+
+
+def test_a_response_that_only_calls_ends_the_session() -> None:
+    """Nothing of it runs, nothing grows without end, and the next text is answered."""
+
+    async def main() -> None:
+        async with world() as w:
+            tasks = [
+                ("create_agent_task", {"task": f"Do {number}."}) for number in range(65)
+            ]
+            w.model.script(call(*tasks))
+            with pytest.raises(ModelError, match="did not stop calling") as caught:
+                await w.say("a")
+            assert caught.value.kind is ModelErrorKind.PROTOCOL
+            assert w.tasks.tasks() == []
+            assert w.model.session.outputs() == []
+            assert await w.say("b") == "OK."
+            assert len(w.model.sessions) == 2
+
+    run(main())
+
+
 def test_a_model_without_an_answer_is_an_error() -> None:
     """Two empty replies: the person hears of it."""
 

@@ -37,6 +37,8 @@ _LOGGER = logging.getLogger(__name__)
 
 CANCEL_TIMEOUT_S = 5.0
 """How long a cancelled response may take to end; beyond it the session is closed."""
+MAX_CALLS_HELD = 64
+"""A response with more calls has lost its way: the session is closed. Our choice."""
 MAX_REFUSALS = 8
 """How often one request may be refused for another response before it fails."""
 
@@ -216,10 +218,7 @@ class LiveSession:
                 if handle := self._owner(event.response_id):
                     handle.take_text(event)
             case ToolCallReady():
-                if handle := self._owner(event.response_id):
-                    handle.take_call(event.call)
-                elif state.is_foreign(event.response_id):
-                    self._foreign_calls.append(event.call)
+                await self._take_call(event)
             case ResponseDone():
                 if state.is_foreign(event.response_id):
                     await self._finish_foreign(event)
@@ -233,6 +232,25 @@ class LiveSession:
         with contextlib.suppress(SessionLostError):
             await self._send_next()
         self._settle()
+
+    async def _take_call(self, event: ToolCallReady) -> None:
+        """Keep a call until its response ends; a response that only calls has no end."""
+        if handle := self._owner(event.response_id):
+            handle.take_call(event.call)
+            held = handle.calls_held
+        elif self._state.is_foreign(event.response_id):
+            self._foreign_calls.append(event.call)
+            held = len(self._foreign_calls)
+        else:
+            return
+        if held > MAX_CALLS_HELD:
+            self.fail(
+                ModelError(
+                    ModelErrorKind.PROTOCOL,
+                    "The model did not stop calling tools. Say it again.",
+                )
+            )
+            await self._link.close()
 
     def _owner(self, response_id: str | None) -> ResponseHandle | None:
         """Return the request that output belongs to."""
