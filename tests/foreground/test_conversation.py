@@ -487,6 +487,49 @@ def test_a_provider_that_always_refuses_is_given_up() -> None:
     run(main())
 
 
+@pytest.mark.parametrize("by_name", [True, False])
+def test_a_refusal_that_no_end_follows_costs_seconds(by_name: bool) -> None:
+    """What was in the way is over, or never was: the request goes again by itself."""
+
+    async def main() -> None:
+        async with world() as w:
+            await w.say("hello")
+            session = w.model.session
+
+            def refuse(command: CreateResponse) -> None:
+                session.emit(
+                    ResponseRefused(request_id=command.id if by_name else None)
+                )
+                del session._create
+
+            session._create = refuse  # type: ignore[method-assign]
+            began = asyncio.get_running_loop().time()
+            assert await w.say("a") == "OK."
+            assert asyncio.get_running_loop().time() - began < 6
+            assert session.shape() == "tr" + "trr"
+
+    run(main())
+
+
+def test_a_provider_that_refuses_and_reports_no_end_is_given_up() -> None:
+    """Before the turn's own limit, which would close the session."""
+
+    async def main() -> None:
+        async with world() as w:
+            await w.say("hello")
+            session = w.model.session
+            session._create = lambda command: session.emit(  # type: ignore[method-assign]
+                ResponseRefused(request_id=command.id)
+            )
+            with pytest.raises(ModelError, match="keeps refusing") as caught:
+                await w.say("a")
+            assert caught.value.kind is ModelErrorKind.SERVER
+            assert session.shape() == "trt" + "r" * 9
+            assert session.closed is None
+
+    run(main())
+
+
 # ----- tools --------------------------------------------------------------------------
 
 
