@@ -71,6 +71,23 @@ def wrong_key(key: str) -> ApiError:
     )
 
 
+def dead_key() -> ApiError:
+    """Return the 401 of a key that was good once."""
+    return ApiError(
+        status=401, message="Incorrect API key provided.", code="invalid_api_key"
+    )
+
+
+def wrong_country() -> ApiError:
+    """Return the 403 of a caller from where the vendor does not sell."""
+    return ApiError(
+        status=403,
+        message="Country, region, or territory not supported",
+        type="request_forbidden",
+        code="unsupported_country_region_territory",
+    )
+
+
 def unknown_model(model: str) -> ApiError:
     """Return the 404 of a model that does not exist."""
     return ApiError(

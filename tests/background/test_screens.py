@@ -42,7 +42,9 @@ def test_bytes_that_are_no_picture_have_no_fingerprint(data: bytes) -> None:
     assert screens.fingerprint(data) is None
 
 
-def test_half_a_picture_is_no_exception() -> None:
-    """A picture that was cut off gives a fingerprint or none."""
+@pytest.mark.parametrize("missing", [2, 200, 5000])
+def test_a_picture_that_was_cut_off_has_no_fingerprint(missing: int) -> None:
+    """What is missing would look like another screen."""
     data = pictures.screen("home")
-    screens.fingerprint(data[: len(data) // 2])
+    assert len(data) > missing
+    assert screens.fingerprint(data[:-missing]) is None

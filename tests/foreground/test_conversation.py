@@ -488,6 +488,49 @@ def test_a_provider_that_always_refuses_is_given_up() -> None:
     run(main())
 
 
+@pytest.mark.parametrize("by_name", [True, False])
+def test_a_refusal_that_no_end_follows_costs_seconds(by_name: bool) -> None:
+    """What was in the way is over, or never was: the request goes again by itself."""
+
+    async def main() -> None:
+        async with world() as w:
+            await w.say("hello")
+            session = w.model.session
+
+            def refuse(command: CreateResponse) -> None:
+                session.emit(
+                    ResponseRefused(request_id=command.id if by_name else None)
+                )
+                del session._create
+
+            session._create = refuse  # type: ignore[method-assign]
+            began = asyncio.get_running_loop().time()
+            assert await w.say("a") == "OK."
+            assert asyncio.get_running_loop().time() - began < 6
+            assert session.shape() == "tr" + "trr"
+
+    run(main())
+
+
+def test_a_provider_that_refuses_and_reports_no_end_is_given_up() -> None:
+    """Before the turn's own limit, which would close the session."""
+
+    async def main() -> None:
+        async with world() as w:
+            await w.say("hello")
+            session = w.model.session
+            session._create = lambda command: session.emit(  # type: ignore[method-assign]
+                ResponseRefused(request_id=command.id)
+            )
+            with pytest.raises(ModelError, match="keeps refusing") as caught:
+                await w.say("a")
+            assert caught.value.kind is ModelErrorKind.SERVER
+            assert session.shape() == "trt" + "r" * 9
+            assert session.closed is None
+
+    run(main())
+
+
 # ----- tools --------------------------------------------------------------------------
 
 
@@ -702,6 +745,46 @@ def test_an_empty_reply_after_a_tool_is_asked_for_again_and_never_kept() -> None
             assert await w.say("a") == "All quiet."
             assert w.model.session.shape() == "tror" + "nr"
             assert all(text.strip() for _, text in w.history())
+
+    run(main())
+
+
+def test_of_many_calls_in_one_response_sixteen_run() -> None:
+    """The others are answered before the next response, and the model may call again."""
+
+    async def main() -> None:
+        async with world() as w:
+            zones = [
+                ("get_current_time", {"timezone": f"Zone/{number}"})
+                for number in range(20)
+            ]
+            w.model.script(call(*zones), say("It is late."))
+            assert await w.say("a") == "It is late."
+            outputs = w.model.session.outputs()
+            assert len(outputs) == 20
+            assert all(output.get("error") != "not_executed" for output in outputs[:16])
+            assert [output["error"] for output in outputs[16:]] == ["not_executed"] * 4
+            assert w.model.session.shape() == "tr" + "o" * 20 + "r"
+
+    run(main())
+
+
+def test_a_response_that_only_calls_ends_the_session() -> None:
+    """Nothing of it runs, nothing grows without end, and the next text is answered."""
+
+    async def main() -> None:
+        async with world() as w:
+            tasks = [
+                ("create_agent_task", {"task": f"Do {number}."}) for number in range(65)
+            ]
+            w.model.script(call(*tasks))
+            with pytest.raises(ModelError, match="did not stop calling") as caught:
+                await w.say("a")
+            assert caught.value.kind is ModelErrorKind.PROTOCOL
+            assert w.tasks.tasks() == []
+            assert w.model.session.outputs() == []
+            assert await w.say("b") == "OK."
+            assert len(w.model.sessions) == 2
 
     run(main())
 

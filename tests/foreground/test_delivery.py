@@ -553,8 +553,12 @@ def test_a_question_on_show_for_a_while_may_be_answered_at_once() -> None:
                 {"task_id": task.id, "user_message": "done"},
             )
             w.model.script(call(answer), say("Going on."))
-            await w.say("I have logged in")
+            assert await w.say("I have logged in") == "Going on."
             await until(lambda: len(w.runner.runs) == 2)
+            (output,) = w.model.session.outputs()
+            assert "error" not in output
+            assert w.runner.runs[1].task_id == task.id
+            assert not w.tasks.get(task.id).is_waiting
 
     run(main())
 

@@ -97,6 +97,44 @@ def test_a_certain_start_is_not_taken_back() -> None:
     assert state.on_done("r1") == "a"
 
 
+def test_a_refusal_without_a_name_does_not_take_back_an_answer() -> None:
+    """Its start named nothing, but it speaks already: asking again would answer twice."""
+    state = _sent("a")
+    assert state.on_started("r1", None) == "a"
+    assert state.owns("r1")
+    assert state.on_refused(None) is None
+    assert state.owns("r1")
+    assert state.on_done("r1") == "a"
+    assert state.take() is None
+
+
+def test_a_start_shows_that_a_refusal_was_about_another_request() -> None:
+    """A refusal that named nothing came late, then the request it seemed to hit begins."""
+    state = _sent("a", "b")
+    assert state.on_refused(None) == "a"
+    assert state.is_blocked
+    assert state.on_started("r1", "a") == "a"
+    assert state.owns("r1")
+    assert state.on_done("r1") == "a"
+    assert state.take() == "b"
+
+
+def test_silence_after_a_refusal_lets_the_request_go() -> None:
+    """Nothing is heard of what was in the way; if it does speak, it is still not ours."""
+    state = _sent("a")
+    assert state.on_started("foreign", None) == "a"
+    assert state.on_refused("a") == "a"
+    assert state.is_blocked
+    assert state.take() is None
+    state.on_silence()
+    assert state.take() == "a"
+    assert not state.owns("foreign")
+    assert state.is_foreign("foreign")
+    assert state.on_started("r1", "a") == "a"
+    assert state.on_done("foreign") is None
+    assert state.on_done("r1") == "a"
+
+
 def test_ended_responses_are_remembered() -> None:
     """A duplicate end, and late output, of the last 64 responses are nobody's."""
     state = TurnState()
@@ -217,6 +255,7 @@ _EVENTS = st.lists(
         st.tuples(st.just("failed"), _NAMES),
         st.tuples(st.just("nothing")),
         st.tuples(st.just("cancel")),
+        st.tuples(st.just("silence")),
     ),
     max_size=40,
 )
@@ -230,6 +269,7 @@ def test_whatever_the_provider_says_a_request_ends_once(
     state = TurnState()
     count = 0
     out: str | None = None
+    refused: str | None = None
     ended: set[str] = set()
     for name, *values in events:
         over: str | None = None
@@ -245,17 +285,20 @@ def test_whatever_the_provider_says_a_request_ends_once(
                     out = taken
             case "started":
                 begun = state.on_started(values[0], values[1])
+                # A refused request may turn out to run.
+                out = refused if out is None and begun == refused else out
                 assert begun in (None, out)
             case "owns":
-                if state.owns(values[0]):
-                    assert out is not None
+                assert not state.owns(values[0]) or out is not None
             case "done":
                 over = state.on_done(values[0])
             case "refused":
-                refused = state.on_refused(values[0])
-                if refused is not None:
-                    assert refused == out
-                    out = None
+                hit = state.on_refused(values[0])
+                if hit is not None:
+                    assert hit == out
+                    out, refused = None, hit
+            case "silence":
+                state.on_silence()
             case "failed":
                 over = state.on_failed(values[0])
             case "nothing":

@@ -202,8 +202,8 @@ def test_unplugging_during_an_act_leaves_it_unknown_and_repeats_nothing(
             types = it.types_received()
             assert types[:3] == [
                 FrameType.HELLO,
-                FrameType.RELEASE_ALL,
                 FrameType.GET_CAPS,
+                FrameType.RELEASE_ALL,
             ]
             assert set(types[3:]) == {FrameType.PING}
             assert it.phone.down == {}
@@ -371,7 +371,7 @@ async def test_a_wake_is_told_once(it: Bench) -> None:
     assert [wake.counter for wake in it.wakes] == [1]
 
 
-def test_a_swapped_board_drives_nothing() -> None:
+def test_a_swapped_board_drives_nothing(caplog: pytest.LogCaptureFixture) -> None:
     """The entry is bound to one board; another phone must not be touched."""
 
     async def main() -> None:
@@ -385,8 +385,46 @@ def test_a_swapped_board_drives_nothing() -> None:
             with pytest.raises(LinkLostError):
                 await driver.play(TAP)
             await driver.close()
+            received = Receiver().feed(b"".join(rig.received))
+            assert {frame.type for frame in received} == {
+                FrameType.HELLO,
+                FrameType.GET_CAPS,
+            }
+            assert rig.phone.presses_after(0) == []
 
     run(main())
+    assert f"another board answers there: {BOARD_ID}" in caplog.text
+
+
+def test_a_listener_that_fails_stops_nobody(caplog: pytest.LogCaptureFixture) -> None:
+    """The others hear of it, a wake too, and the board works."""
+
+    def fail(*_: object) -> None:
+        raise ValueError("a listener's own fault")
+
+    async def main() -> None:
+        with BoardRig() as rig:
+            heard: list[LinkState] = []
+            driver = Dx1Driver("/dev/ttyUSB0", open_port=Cable(rig).open, on_wake=fail)
+            driver.subscribe(fail)
+            driver.subscribe(lambda: heard.append(driver.link))
+            await driver.start()
+            await until(lambda: driver.link is LinkState.UP)
+            await asyncio.sleep(2)
+            rig.pins.wake = True
+            for _ in range(50):
+                rig.poll()
+                await asyncio.sleep(0.02)
+            assert (await driver.play(TAP)).complete
+            assert heard == [LinkState.UP]
+            await driver.close()
+            assert heard == [LinkState.UP, LinkState.DOWN]
+
+    run(main())
+    failures = [record for record in caplog.records if record.exc_info]
+    assert [record.getMessage() for record in failures] == [
+        "A listener to the board at /dev/ttyUSB0 failed"
+    ] * 3
 
 
 def test_a_loss_is_logged_once_and_the_return_once(

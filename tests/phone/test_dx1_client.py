@@ -44,9 +44,9 @@ def caps(boot_id: int) -> bytes:
 class Talk:
     """A client, its clock, and the frames it sent that nobody answered yet."""
 
-    def __init__(self, boot_id: int = 7) -> None:
+    def __init__(self, boot_id: int = 7, *, board_id: str | None = None) -> None:
         """Open the port."""
-        self.client = Dx1Client(session=SESSION)
+        self.client = Dx1Client(session=SESSION, board_id=board_id)
         self.now = 100.0
         self.boot_id = boot_id
         self.events: list[Dx1Event] = []
@@ -153,7 +153,7 @@ class Talk:
 
 
 def test_a_session_begins_with_everything_released() -> None:
-    """HELLO, RELEASE_ALL, GET_CAPS, in this order, each after the other's answer."""
+    """HELLO, GET_CAPS, RELEASE_ALL, in this order, each after the other's answer."""
     talk = Talk()
     first = talk.client.take_output()
     assert first.startswith(b"\x00")
@@ -161,10 +161,10 @@ def test_a_session_begins_with_everything_released() -> None:
         Frame(type=FrameType.HELLO, seq=0, payload=struct.pack("<IBB", SESSION, 1, 1))
     ]
     talk.ack(0, struct.pack("<BIB", 1, 7, 0))
-    assert talk.types() == [FrameType.RELEASE_ALL]
-    talk.ack(1)
     assert talk.types() == [FrameType.GET_CAPS]
-    talk.ack(2, caps(7))
+    talk.ack(1, caps(7))
+    assert talk.types() == [FrameType.RELEASE_ALL]
+    talk.ack(2)
     assert talk.types() == [FrameType.PING]
     assert talk.events == []
     talk.ack(3, talk.ping_data(usb=0))
@@ -172,6 +172,29 @@ def test_a_session_begins_with_everything_released() -> None:
     assert ready.caps.board_id == "e661410403123456"
     assert ready.caps.firmware == "test 1"
     assert (ready.caps.max_text, ready.usb, ready.rebooted) == (99, 0, False)
+
+
+def test_another_board_gets_nothing_but_questions() -> None:
+    """A swapped port: its phone may be in somebody's hand, so not even a release is sent."""
+    talk = Talk(board_id="00" * 8)
+    assert talk.answer_all() == [FrameType.HELLO, FrameType.GET_CAPS]
+    assert talk.of_type(Lost) == [
+        Lost(reason=LossReason.OTHER_BOARD, board_id="e661410403123456")
+    ]
+    talk.pass_time(10)
+    assert talk.frames() == []
+    assert talk.of_type(Ready) == []
+
+
+def test_a_board_that_does_not_say_what_it_is_gets_nothing_more() -> None:
+    """Without an identity it might be anybody's."""
+    talk = Talk()
+    talk.frames()
+    talk.ack(0, struct.pack("<BIB", 1, 7, 0))
+    (asked,) = talk.frames()
+    talk.ack(asked.seq, b"\x02")
+    assert talk.frames() == []
+    assert talk.of_type(Lost) == [Lost(reason=LossReason.NO_ANSWER)]
 
 
 def test_nothing_is_sent_before_the_release_is_acknowledged() -> None:
@@ -427,8 +450,8 @@ def test_a_broken_port_leaves_a_sent_act_unknown_and_an_unsent_one_unsent() -> N
     talk.client.opened(talk.now)
     assert talk.answer_all() == [
         FrameType.HELLO,
-        FrameType.RELEASE_ALL,
         FrameType.GET_CAPS,
+        FrameType.RELEASE_ALL,
         FrameType.PING,
     ]
     assert [ready.rebooted for ready in talk.of_type(Ready)] == [False, False]

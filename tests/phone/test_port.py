@@ -53,17 +53,27 @@ async def drive(url: str, rig: BoardRig, unplug: Callable[[], None]) -> None:
     assert all(thread.name.startswith(own) for thread in extra), extra
 
 
+async def released(phone: FakePhone) -> None:
+    """Wait until the board, left alone with a key down, lets go of it by itself."""
+    await until(lambda: not phone.down)
+    first, second = phone.pressed(KEYS)[:2]
+    assert (first[2], second[2]) == (0x04, 0x05)
+    assert len(phone.pressed(KEYS)) < 2 + 99
+
+
 async def test_a_board_on_tcp() -> None:
     """A board behind a network serial server."""
     with BoardRig() as rig:
         async with on_tcp(rig) as (url, hang_up):
             await drive(url, rig, hang_up)
+        await released(rig.phone)
 
 
 async def test_a_board_on_a_terminal() -> None:
     """A board behind a serial device."""
     with BoardRig() as rig, on_pty(rig) as (path, unplug):
         await drive(path, rig, unplug)
+        await released(rig.phone)
 
 
 def is_up(driver: Dx1Driver) -> bool:

@@ -114,6 +114,45 @@ def test_actions_are_described(source: str) -> None:
         assert set(described[name]["fields"]) == set(action["fields"]), name
 
 
+def test_every_choice_of_an_action_has_a_name() -> None:
+    """A selector's translations hold exactly its options."""
+    selectors = _json("translations/en.json")["selector"]
+    actions = yaml.safe_load((COMPONENT / "services.yaml").read_text())
+    offered = {
+        select["translation_key"]: set(select["options"])
+        for action in actions.values()
+        for field in action["fields"].values()
+        if "translation_key" in (select := field["selector"].get("select") or {})
+    }
+    assert offered
+    for key, options in offered.items():
+        assert set(selectors[key]["options"]) == options, key
+
+
+def test_every_entity_with_a_name_has_an_icon() -> None:
+    """Icons exist for what is translated, and states with an icon have a name."""
+    named, icons = (
+        _json("translations/en.json")["entity"],
+        _json("icons.json")["entity"],
+    )
+    for platform, entities in named.items():
+        assert set(entities) <= set(icons[platform]), platform
+        for key, entity in entities.items():
+            states = set(icons[platform][key].get("state", {}))
+            assert states <= set(entity.get("state", states)), f"{platform}.{key}"
+
+
+def test_the_quality_scale_is_complete() -> None:
+    """Every rule has a status; what is left out says why."""
+    rules = yaml.safe_load((COMPONENT / "quality_scale.yaml").read_text())["rules"]
+    assert len(rules) == 54
+    for name, rule in rules.items():
+        status = rule if isinstance(rule, str) else rule["status"]
+        assert status in ("done", "todo", "exempt"), name
+        if status == "exempt":
+            assert isinstance(rule, dict) and rule["comment"], name
+
+
 async def test_home_assistant_reads_the_actions(hass: HomeAssistant) -> None:
     """The descriptions load and carry target and response."""
     assert await async_setup_component(hass, DOMAIN, {})

@@ -44,6 +44,11 @@ class WatchedFiles(FileLayer):
         return self._real.read(path)
 
     @override
+    def exists(self, path: Path) -> bool:
+        """Look for the name."""
+        return self._real.exists(path)
+
+    @override
     def open_append(self, path: Path) -> AppendFile:
         """Open the file."""
         self.step("open")

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
+import contextlib
 import errno
 import os
 from pathlib import Path
@@ -16,6 +17,7 @@ from custom_components.aiden_duplex.storage.journal import (
     RecordTooLargeError,
 )
 from custom_components.aiden_duplex.storage.lines import encode
+from custom_components.aiden_duplex.storage.log_file import LogFile
 
 from .fake_files import CrashError, Gate, WatchedFiles
 
@@ -475,3 +477,90 @@ async def test_only_the_newest_records_are_returned_when_asked(path: Path) -> No
     assert await journal.open() == RECORDS[1:]
     await journal.close()
     assert await reread(path) == RECORDS
+
+
+MANY = [{"n": number, "text": "x" * 40} for number in range(30)]
+
+
+async def filled(path: Path, records: list[dict[str, object]]) -> None:
+    """Append records to the journal."""
+    journal = Journal(path)
+    await journal.open()
+    for record in records:
+        await journal.append(record)
+    await journal.close()
+
+
+async def anywhere(path: Path) -> list[dict[str, object]]:
+    """Return the records of all files, the oldest first."""
+    files = sorted(path.parent.glob(f"{path.name}.[0-9]*"))
+    return [record for file in [*files, path] for record in await reread(file)]
+
+
+async def test_old_records_move_to_files_of_their_own(path: Path) -> None:
+    """What is read at a start stays short, and nothing is lost."""
+    await filled(path, MANY[:20])
+    journal = Journal(path, keep_last=3, rotate_from=500)
+    assert await journal.open() == MANY[17:20]
+    for record in MANY[20:]:
+        await journal.append(record)
+    await journal.close()
+    assert await reread(path) == MANY[17:]
+    assert await journal.open() == MANY[27:]
+    await journal.close()
+    assert await reread(path) == MANY[27:]
+    names = sorted(file.name for file in path.parent.iterdir())
+    assert names == ["tasks.journal", "tasks.journal.1", "tasks.journal.2"]
+    assert await anywhere(path) == MANY
+    assert stat.S_IMODE(path.with_name("tasks.journal.1").stat().st_mode) == 0o600
+
+
+async def test_few_old_records_stay(path: Path) -> None:
+    """A file for each start would help nobody; nor is a journal cut that is read in whole."""
+    await filled(path, MANY)
+    for journal in (Journal(path, keep_last=3), Journal(path, rotate_from=500)):
+        await journal.open()
+        await journal.close()
+    assert [file.name for file in path.parent.iterdir()] == ["tasks.journal"]
+    assert await reread(path) == MANY
+
+
+async def test_a_full_disk_only_puts_the_rotation_off(
+    path: Path, files: WatchedFiles
+) -> None:
+    """The journal opens, is written, and nothing half-made stays."""
+    await filled(path, MANY)
+    journal = Journal(path, files=files, keep_last=3, rotate_from=500)
+    files.before = failing("write", errno.ENOSPC)
+    assert await journal.open() == MANY[27:]
+    files.before = lambda step: None
+    await journal.append({"n": 30})
+    await journal.close()
+    assert [file.name for file in path.parent.iterdir()] == ["tasks.journal"]
+    assert await reread(path) == [*MANY, {"n": 30}]
+
+
+@pytest.mark.parametrize("number", range(13))
+def test_a_crash_while_rotating_loses_nothing(path: Path, number: int) -> None:
+    """At every step: afterwards each record is in one of the files, the newest are read."""
+    asyncio.run(filled(path, MANY))
+    files = WatchedFiles()
+
+    def crash(step: str) -> None:
+        if len(files.steps) > number:
+            raise CrashError
+
+    files.before = crash
+    log = LogFile(path, files, 3, 500)
+    with contextlib.suppress(CrashError):
+        log.open()
+    log.close()
+
+    async def look() -> None:
+        journal = Journal(path, keep_last=3, rotate_from=500)
+        assert await journal.open() == MANY[27:]
+        await journal.close()
+        found = [record["n"] for record in await anywhere(path)]
+        assert set(found) == set(range(30))
+
+    asyncio.run(look())

@@ -67,6 +67,11 @@ class ResponseHandle:
         """Return whether the end is still of interest."""
         return not self._done.done()
 
+    @property
+    def calls_held(self) -> int:
+        """Return how many calls wait for the end of the response."""
+        return len(self._calls)
+
     async def started(self) -> bool:
         """Wait until the response began, or will not; return which."""
         accepted = asyncio.ensure_future(self._accepted.wait())

@@ -37,6 +37,11 @@ _LOGGER = logging.getLogger(__name__)
 
 CANCEL_TIMEOUT_S = 5.0
 """How long a cancelled response may take to end; beyond it the session is closed."""
+MAX_CALLS_HELD = 64
+"""A response with more calls has lost its way: the session is closed. Our choice."""
+REFUSED_WAIT_S = 5.0
+"""Without any event for so long a refused request is sent again: some providers do not
+report the end of what was in its way. Our choice; with MAX_REFUSALS below a turn's limit."""
 MAX_REFUSALS = 8
 """How often one request may be refused for another response before it fails."""
 
@@ -86,6 +91,8 @@ class LiveSession:
         self._quiet.set()
         self._numbers = itertools.count(1)
         self._ended: Closed | None = None
+        self._patience: asyncio.TimerHandle | None = None
+        self._sending: asyncio.Task[None] | None = None
         self._pump = asyncio.create_task(self._run(), name="aiden_duplex foreground")
 
     @property
@@ -187,6 +194,8 @@ class LiveSession:
         """End the session and wait until nothing of it is left."""
         await self._link.close()
         await asyncio.wait({self._pump})
+        if self._sending is not None:
+            await asyncio.wait({self._sending})
 
     async def _run(self) -> None:
         """Take events until the last one."""
@@ -202,6 +211,7 @@ class LiveSession:
             await self._link.close()
         finally:
             self._ended = closed
+            self._renew_patience()
             self.fail(SessionLostError(closed))
             self._handles.clear()
             self._quiet.set()
@@ -216,10 +226,7 @@ class LiveSession:
                 if handle := self._owner(event.response_id):
                     handle.take_text(event)
             case ToolCallReady():
-                if handle := self._owner(event.response_id):
-                    handle.take_call(event.call)
-                elif state.is_foreign(event.response_id):
-                    self._foreign_calls.append(event.call)
+                await self._take_call(event)
             case ResponseDone():
                 if state.is_foreign(event.response_id):
                     await self._finish_foreign(event)
@@ -232,7 +239,27 @@ class LiveSession:
                 self._report(event)
         with contextlib.suppress(SessionLostError):
             await self._send_next()
+        self._renew_patience()
         self._settle()
+
+    async def _take_call(self, event: ToolCallReady) -> None:
+        """Keep a call until its response ends; a response that only calls has no end."""
+        if handle := self._owner(event.response_id):
+            handle.take_call(event.call)
+            held = handle.calls_held
+        elif self._state.is_foreign(event.response_id):
+            self._foreign_calls.append(event.call)
+            held = len(self._foreign_calls)
+        else:
+            return
+        if held > MAX_CALLS_HELD:
+            self.fail(
+                ModelError(
+                    ModelErrorKind.PROTOCOL,
+                    "The model did not stop calling tools. Say it again.",
+                )
+            )
+            await self._link.close()
 
     def _owner(self, response_id: str | None) -> ResponseHandle | None:
         """Return the request that output belongs to."""
@@ -325,6 +352,27 @@ class LiveSession:
         request = self._state.take()
         if request is not None:
             await self.send(self._handles[request].command)
+
+    def _renew_patience(self) -> None:
+        """Plan when a refused request goes again; every event of the session puts it off."""
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+        if self._state.is_blocked and self._ended is None:
+            loop = asyncio.get_running_loop()
+            self._patience = loop.call_later(REFUSED_WAIT_S, self._lose_patience)
+
+    def _lose_patience(self) -> None:
+        """Send a refused request again although no end of another response was seen."""
+        self._patience = None
+        self._state.on_silence()
+        self._sending = asyncio.create_task(
+            self._send_again(), name="aiden_duplex refused request"
+        )
+
+    async def _send_again(self) -> None:
+        with contextlib.suppress(SessionLostError):
+            await self._send_next()
 
     def _settle(self) -> None:
         """Note when nothing is out any more."""

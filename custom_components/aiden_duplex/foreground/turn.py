@@ -23,6 +23,8 @@ NO_PROGRESS_S = 60.0
 """Without text, calls or results for so long a turn has failed (seed 1)."""
 MAX_ROUNDS = 10
 """Responses that may call tools; after them one must answer without (public reports)."""
+MAX_CALLS_RUN = 16
+"""Calls of one response that run; the others are answered as not executed (seed 1)."""
 TOOL_GRACE_S = 5.0
 """A running call may finish for so long after its caller left: it may have taken effect."""
 
@@ -169,7 +171,7 @@ class Turn:
     async def _run_calls(self, live: LiveSession, calls: Sequence[ToolCall]) -> None:
         """Run calls one after the other; each gets exactly one output, whatever happens."""
         self.enter(Guard.TOOLS)
-        for call in calls:
+        for call in calls[:MAX_CALLS_RUN]:
             self._renew()
             running = asyncio.create_task(self._toolbox.run(call))
             try:
@@ -180,6 +182,7 @@ class Turn:
             await live.send_output(call, output)
             self._renew()
             await self._recorder.call(call, output)
+        await live.refuse_calls()
 
     async def _leave_call(
         self, live: LiveSession, call: ToolCall, running: asyncio.Task[str]

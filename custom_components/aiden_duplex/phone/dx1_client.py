@@ -5,12 +5,11 @@ under its own number, only after silence or a damaged or busy answer; across a s
 a restart of the board never: its end is then *unknown*.
 """
 
-from collections import deque
 from enum import Enum, auto
 import logging
 
 from . import dx1_messages as messages
-from .dx1 import DELIMITER, MAX_SEQ, Flag, Frame, FrameType, Receiver, encode
+from .dx1 import Frame, FrameType, Receiver
 from .dx1_events import (
     BoardLog,
     Dx1Event,
@@ -24,24 +23,9 @@ from .dx1_events import (
     Released,
     Woken,
 )
-from .dx1_messages import BoardCaps, DoneResult, Nack
-from .dx1_requests import (
-    ACK_TIMEOUT_S,
-    BUSY_WAIT_S,
-    DAMAGED_WAIT_S,
-    DONE_MARGIN_S,
-    DONE_RETRY_S,
-    HELLO_DEADLINE_S,
-    HELLO_INTERVAL_S,
-    MAX_QUEUED,
-    NO_TICKET,
-    PING_INTERVAL_S,
-    RETRIES,
-    SAFE_SEQ_DISTANCE,
-    STOPPED_DONE_S,
-    WAKE_MAX_AGE_S,
-    Request,
-)
+from .dx1_exchange import Exchange
+from .dx1_messages import BoardCaps, Nack
+from .dx1_requests import HELLO_DEADLINE_S, NO_TICKET, WAKE_MAX_AGE_S, Request
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -52,7 +36,7 @@ class _State(Enum):
     CLOSED = auto()
     GREETING = auto()
     PREPARING = auto()
-    """Releasing everything, asking what the board is."""
+    """Asking what the board is; then, if it is the right one, releasing everything."""
     READY = auto()
 
 
@@ -64,20 +48,22 @@ class Dx1Client:
     :meth:`take_output` and handle :meth:`take_events`.
     """
 
-    def __init__(self, *, session: int) -> None:
-        """Start closed; ``session`` is random, 1 to 2**32 - 1, one per run of this host."""
+    def __init__(self, *, session: int, board_id: str | None = None) -> None:
+        """Start closed.
+
+        Args:
+            session: Random, 1 to 2**32 - 1, one per run of this host.
+            board_id: Talk to this board only; None for whichever answers.
+
+        """
         self._session = session
+        self._board_id = board_id
         self._state = _State.CLOSED
         self._receiver = Receiver()
-        self._output = bytearray()
+        self._exchange = Exchange(self._finish)
         self._events: list[Dx1Event] = []
-        self._queue: deque[Request] = deque()
-        self._waiting: dict[int, Request] = {}
-        self._playing: Request | None = None
-        self._seq = 0
         self._ticket = NO_TICKET
         self._opened_at = 0.0
-        self._sent_at = 0.0
         self._was_busy = False
         self._caps: BoardCaps | None = None
         self._boot_id: int | None = None
@@ -85,8 +71,11 @@ class Dx1Client:
         self._last_wake: tuple[int, int] | None = None
         self._uptime: tuple[int, float] = (0, 0.0)
         self._link: tuple[int, int] = (messages.Usb.NONE, messages.Profile.NONE)
-        self.late_answers = 0
-        """Answers to nothing that waits: late, repeated or foreign. Ignored."""
+
+    @property
+    def late_answers(self) -> int:
+        """Return how many answers were to nothing that waits; they are ignored."""
+        return self._exchange.late_answers
 
     @property
     def is_ready(self) -> bool:
@@ -103,7 +92,7 @@ class Dx1Client:
     def opened(self, now: float) -> None:
         """Begin a session over a fresh port."""
         self._receiver.reset()
-        self._output += DELIMITER
+        self._exchange.delimit()
         self._greet(now)
 
     def closed(self) -> None:
@@ -117,33 +106,23 @@ class Dx1Client:
             return
         for frame in self._receiver.feed(data):
             self._handle(frame, now)
-        self._pump(now)
+        self._exchange.pump(now)
 
     def tick(self, now: float) -> None:
         """Do what is due."""
         if self._state is _State.CLOSED:
             return
-        for request in tuple(self._waiting.values()):
-            if now >= request.due and self._waiting.get(request.seq) is request:
-                self._not_answered(request, now)
-        playing = self._playing
-        if playing is not None and now >= playing.due:
-            self._ask_for_done(playing, now)
-        idle = not self._waiting and now >= self._sent_at + PING_INTERVAL_S
-        if self._state is _State.READY and idle:
-            self._queue.appendleft(Request(type=FrameType.PING))
-        self._pump(now)
+        for request in self._exchange.overdue(now):
+            if not self._ask_again(request, now):
+                return
+        self._exchange.ask_for_done(now)
+        if self._state is _State.READY and self._exchange.is_idle(now):
+            self._exchange.enqueue(Request(type=FrameType.PING), first=True)
+        self._exchange.pump(now)
 
     def next_deadline(self) -> float | None:
         """Return when :meth:`tick` has something to do; None while closed."""
-        if self._state is _State.CLOSED:
-            return None
-        due = [request.due for request in self._waiting.values()]
-        if self._playing is not None:
-            due.append(self._playing.due)
-        if not self._waiting:
-            due.append(self._sent_at + PING_INTERVAL_S)
-        return min(due)
+        return None if self._state is _State.CLOSED else self._exchange.next_due()
 
     def submit(
         self,
@@ -159,11 +138,11 @@ class Dx1Client:
         its DONE, otherwise with its ACK. Every ticket gets exactly one ``Finished``.
         """
         request = self._new_request(kind, payload, plan_s=plan_s)
-        if self._state is not _State.READY or len(self._queue) >= MAX_QUEUED:
+        if self._state is not _State.READY or self._exchange.is_full:
             self._finish(request, Outcome(end=End.NOT_SENT))
         else:
-            self._queue.append(request)
-            self._pump(now)
+            self._exchange.enqueue(request)
+            self._exchange.pump(now)
         return request.ticket
 
     def stop(self, now: float, *, at_once: bool = False) -> int:
@@ -173,27 +152,18 @@ class Dx1Client:
         500 ms remain), or ``at_once``. What was not sent yet never is; what was sent is
         not repeated.
         """
-        for unsent in tuple(self._queue):
-            if unsent.ticket != NO_TICKET:
-                self._queue.remove(unsent)
-                self._finish(unsent, Outcome(end=End.NOT_SENT))
-        for waiting in self._waiting.values():
-            waiting.may_repeat = waiting.may_repeat and waiting.plan_s is None
-        if self._playing is not None:
-            self._playing.due = min(self._playing.due, now + STOPPED_DONE_S)
+        self._exchange.give_up(now)
         kind = FrameType.RELEASE_ALL if at_once else FrameType.ABORT
         request = self._new_request(kind, b"")
         if self._state is _State.READY:
-            self._send_new(request, now)
+            self._exchange.send(request, now)
         else:
             self._finish(request, Outcome(end=End.NOT_SENT))
         return request.ticket
 
     def take_output(self) -> bytes:
         """Return the bytes to be written, in one piece."""
-        data = bytes(self._output)
-        self._output.clear()
-        return data
+        return self._exchange.take_output()
 
     def take_events(self) -> list[Dx1Event]:
         """Return what happened."""
@@ -208,46 +178,30 @@ class Dx1Client:
         self._opened_at = now
         self._was_busy = False
         request = Request(type=FrameType.HELLO, payload=messages.hello(self._session))
-        self._waiting[0] = request
-        self._transmit(request, now)
+        self._exchange.send(request, now)
 
     def _greeted(self) -> None:
         """Go on after the board's answer to HELLO."""
         self._state = _State.PREPARING
-        for kind in (FrameType.RELEASE_ALL, FrameType.GET_CAPS, FrameType.PING):
-            self._queue.append(Request(type=kind))
+        self._exchange.enqueue(Request(type=FrameType.GET_CAPS))
 
-    def _prepared(self) -> None:
+    def _prepared(self, caps: BoardCaps) -> None:
         """Open the session for requests."""
-        if self._caps is None:
-            self._lose(LossReason.NO_ANSWER)
-            return
         self._state = _State.READY
         self._events.append(
             Ready(
-                caps=self._caps,
+                caps=caps,
                 usb=self._link[0],
                 uptime_ms=self._uptime[0],
                 rebooted=self._rebooted,
             )
         )
 
-    def _lose(self, reason: LossReason) -> None:
+    def _lose(self, reason: LossReason, *, board_id: str | None = None) -> None:
         """End the session; nothing of it is ever repeated."""
         self._state = _State.CLOSED
-        requests = [*self._waiting.values(), *self._queue]
-        if self._playing is not None:
-            requests.append(self._playing)
-        self._waiting.clear()
-        self._queue.clear()
-        self._playing = None
-        self._output.clear()
-        for request in requests:
-            end = End.UNKNOWN if request.sends else End.NOT_SENT
-            self._finish(request, Outcome(end=end))
-        self._events.append(Lost(reason=reason))
-
-    # Sending.
+        self._exchange.end_all()
+        self._events.append(Lost(reason=reason, board_id=board_id))
 
     def _new_request(
         self, kind: FrameType, payload: bytes, *, plan_s: float | None = None
@@ -256,84 +210,26 @@ class Dx1Client:
         self._ticket += 1
         return Request(type=kind, payload=payload, ticket=self._ticket, plan_s=plan_s)
 
-    def _pump(self, now: float) -> None:
-        """Send the next queued request, if it may go."""
-        while self._queue and not self._waiting:
-            if self._queue[0].plan_s is not None and self._playing is not None:
-                return
-            self._send_new(self._queue.popleft(), now)
-
-    def _send_new(self, request: Request, now: float) -> None:
-        """Give a request its number and send it."""
-        request.seq = self._next_seq()
-        self._waiting[request.seq] = request
-        self._transmit(request, now)
-
-    def _transmit(self, request: Request, now: float) -> None:
-        """Send a request, for the first time or again."""
-        flags = Flag.RETRY if request.sends else Flag.NONE
-        request.sends += 1
-        wait_s = HELLO_INTERVAL_S if request.type is FrameType.HELLO else ACK_TIMEOUT_S
-        request.due = now + wait_s
-        self._write(
-            Frame(
-                type=request.type, seq=request.seq, payload=request.payload, flags=flags
-            ),
-            now,
-        )
-
-    def _write(self, frame: Frame, now: float) -> None:
-        """Put a frame on the wire."""
-        self._sent_at = now
-        self._output += encode(frame)
-
-    def _next_seq(self) -> int:
-        """Return the next number: 1 to 65535, then 1."""
-        self._seq = self._seq % MAX_SEQ + 1
-        return self._seq
-
     # Silence.
 
-    def _not_answered(self, request: Request, now: float) -> None:
-        """Repeat a request that got no answer, or give up."""
+    def _ask_again(self, request: Request, now: float) -> bool:
+        """Repeat a request that got no answer; return whether the session still stands."""
         if request.type is FrameType.HELLO:
             self._greet_again(request, now)
-        elif not request.may_repeat:
-            del self._waiting[request.seq]
-            self._finish(request, Outcome(end=End.UNKNOWN))
-        elif request.sends > RETRIES:
+        elif not self._exchange.repeat(request, now):
             self._lose(LossReason.SILENT)
-        else:
-            self._transmit(request, now)
+        return self._state is not _State.CLOSED
 
     def _greet_again(self, request: Request, now: float) -> None:
         """Say HELLO again, until its deadline."""
         if now < self._opened_at + HELLO_DEADLINE_S:
-            self._transmit(request, now)
+            self._exchange.transmit(request, now)
         elif self._was_busy:
             self._lose(LossReason.BUSY)
         elif self._receiver.other_version is not None:
             self._lose(LossReason.WRONG_VERSION)
         else:
             self._lose(LossReason.NO_ANSWER)
-
-    def _ask_for_done(self, request: Request, now: float) -> None:
-        """Repeat a request whose DONE is missing: the board then says it again."""
-        distance = (self._seq - request.seq) % MAX_SEQ
-        if (
-            not request.may_repeat
-            or request.asks >= RETRIES
-            or distance > SAFE_SEQ_DISTANCE
-        ):
-            self._playing = None
-            self._finish(request, Outcome(end=End.UNKNOWN))
-            return
-        if self._waiting:
-            request.due = now + BUSY_WAIT_S
-            return
-        request.asks += 1
-        self._transmit(request, now)
-        request.due = now + DONE_RETRY_S
 
     # Receiving.
 
@@ -362,9 +258,8 @@ class Dx1Client:
 
     def _acked(self, frame: Frame, now: float) -> None:
         """Take an ACK: status and data."""
-        request = self._waiting.pop(frame.seq, None)
+        request = self._exchange.take_acked(frame.seq)
         if request is None:
-            self._late(frame)
             return
         data = frame.payload[1:]
         match request.type:
@@ -376,32 +271,24 @@ class Dx1Client:
             case FrameType.GET_CAPS if request.ticket == NO_TICKET:
                 self._learned(data)
             case _ if request.plan_s is not None:
-                request.due = now + request.plan_s + DONE_MARGIN_S
-                self._playing = request
+                self._exchange.accepted(request, now)
             case _:
                 self._finish(request, Outcome(end=End.DONE, data=data))
-
-    def _late(self, frame: Frame) -> None:
-        """Ignore an answer to nothing that waits, except a repeated acceptance."""
-        if self._playing is None or frame.seq != self._playing.seq:
-            self.late_answers += 1
 
     def _nacked(self, frame: Frame, now: float) -> None:
         """Take a NACK: code and detail."""
         code = frame.payload[0] if frame.payload else Nack.UNKNOWN_TYPE
         if code == Nack.BAD_FRAME and frame.seq == 0:
-            for damaged in self._waiting.values():
-                damaged.due = min(damaged.due, now + DAMAGED_WAIT_S)
+            self._exchange.damaged(now)
             return
-        request = self._waiting.get(frame.seq)
+        request = self._exchange.answered(frame.seq)
         if request is None:
-            self._late(frame)
             return
         match code:
             case Nack.BUSY if request.type is FrameType.HELLO:
                 self._was_busy = True
-            case Nack.BUSY if request.may_repeat and request.sends <= RETRIES:
-                request.due = now + BUSY_WAIT_S
+            case Nack.BUSY if self._exchange.postpone(request, now):
+                pass
             case Nack.PROTO_VERSION:
                 self._lose(LossReason.WRONG_VERSION)
             case Nack.SESSION_EXPIRED:
@@ -413,11 +300,9 @@ class Dx1Client:
         """End a request that the board does not carry out."""
         if request.type is FrameType.HELLO:
             return
-        del self._waiting[request.seq]
+        self._exchange.end(request, Outcome(end=End.REFUSED, code=code, data=detail))
         if request.ticket == NO_TICKET and self._state is _State.PREPARING:
             self._lose(LossReason.NO_ANSWER)
-        else:
-            self._finish(request, Outcome(end=End.REFUSED, code=code, data=detail))
 
     def _session_expired(self, request: Request, now: float) -> None:
         """Begin a session anew over the same port.
@@ -429,8 +314,7 @@ class Dx1Client:
             self._lose(LossReason.SILENT)
             return
         if request.sends == 1:
-            del self._waiting[request.seq]
-            self._finish(request, Outcome(end=End.NOT_SENT))
+            self._exchange.end(request, Outcome(end=End.NOT_SENT))
         self._lose(LossReason.SESSION)
         self._greet(now)
 
@@ -440,17 +324,24 @@ class Dx1Client:
         if reply is not None:
             self._uptime = (reply.uptime_ms, now)
             self._note_link(reply.usb, self._link[1])
-        if self._state is _State.PREPARING:
-            self._prepared()
+        if self._state is _State.PREPARING and self._caps is not None:
+            self._prepared(self._caps)
 
     def _learned(self, data: bytes) -> None:
-        """Take what the board says it is."""
-        self._caps = messages.parse_caps(data)
-        if self._caps is None:
+        """Take what the board says it is; have nothing more to do with another one."""
+        caps = messages.parse_caps(data)
+        if caps is None:
+            self._lose(LossReason.NO_ANSWER)
             return
-        self._rebooted = self._boot_id not in (None, self._caps.boot_id)
-        self._boot_id = self._caps.boot_id
-        self._link = (self._link[0], self._caps.profile)
+        if self._board_id not in (None, caps.board_id):
+            self._lose(LossReason.OTHER_BOARD, board_id=caps.board_id)
+            return
+        self._caps = caps
+        self._rebooted = self._boot_id not in (None, caps.boot_id)
+        self._boot_id = caps.boot_id
+        self._link = (self._link[0], caps.profile)
+        for kind in (FrameType.RELEASE_ALL, FrameType.PING):
+            self._exchange.enqueue(Request(type=kind))
 
     def _note_link(self, usb: int, profile: int) -> None:
         """Tell of the phone's side, if it changed."""
@@ -463,39 +354,15 @@ class Dx1Client:
     def _done(self, frame: Frame) -> None:
         """Take the end of what the board played."""
         done = messages.parse_done(frame.payload)
-        if done is None:
-            return
-        request = self._playing
-        if request is not None and request.seq == done.seq:
-            self._playing = None
-        else:
-            request = self._waiting.get(done.seq)
-            if request is None or request.plan_s is None:
-                self.late_answers += 1
-                return
-            del self._waiting[done.seq]
-        match done.result:
-            case DoneResult.OK | DoneResult.SUSPENDED:
-                end = End.DONE
-            case DoneResult.ABORTED:
-                end = End.STOPPED
-            case _:
-                end = End.UNKNOWN
-        self._finish(request, Outcome(end=end, code=done.result, index=done.index))
+        if done is not None:
+            self._exchange.done(done)
 
     def _woken(self, frame: Frame, now: float) -> None:
         """Acknowledge a wake and tell of it once, unless it is too old."""
         wake = messages.parse_wake(frame.payload)
         if wake is None or self._state is not _State.READY or self._boot_id is None:
             return
-        self._write(
-            Frame(
-                type=FrameType.EVENT_ACK,
-                seq=self._next_seq(),
-                payload=messages.event_ack(frame.seq),
-            ),
-            now,
-        )
+        self._exchange.tell(FrameType.EVENT_ACK, messages.event_ack(frame.seq), now)
         key = (self._boot_id, wake.counter)
         if key == self._last_wake:
             return

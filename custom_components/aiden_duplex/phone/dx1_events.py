@@ -41,6 +41,8 @@ class LossReason(StrEnum):
     """The port was closed or broke."""
     NO_ANSWER = "no_answer"
     """Nobody answered the greeting."""
+    OTHER_BOARD = "other_board"
+    """Another board than the wanted one answered; it got nothing but questions."""
     BUSY = "busy"
     """The board talks to another host."""
     WRONG_VERSION = "wrong_version"
@@ -68,6 +70,8 @@ class Lost:
     """The session ended, or none came about."""
 
     reason: LossReason
+    board_id: str | None = None
+    """Who answered instead of the wanted board."""
 
     @property
     def port_useless(self) -> bool:

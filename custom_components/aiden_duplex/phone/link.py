@@ -99,10 +99,9 @@ class Dx1Driver(Driver):
     ) -> None:
         """Start without a connection."""
         self._name = shown(url)
-        self._board_id = board_id
         self._on_wake = on_wake
         self._opener = open_port or serial_opener(url)
-        self._client = Dx1Client(session=_new_session())
+        self._client = Dx1Client(session=_new_session(), board_id=board_id)
         self._port: Dx1Port | None = None
         self._keeper: asyncio.Task[None] | None = None
         self._board: BoardCaps | None = None
@@ -261,7 +260,7 @@ class Dx1Driver(Driver):
                 self._welcome(event)
             case Lost():
                 self._board = None
-                self._note_lost(_LOSSES[event.reason])
+                self._note_lost(_why(event))
                 self._changed()
             case LinkChanged() if self._board is not None:
                 self._usb = event.usb
@@ -269,7 +268,7 @@ class Dx1Driver(Driver):
                     self._board = replace(self._board, profile=event.profile)
                 self._changed()
             case Woken() if self._on_wake is not None:
-                self._on_wake(event)
+                self._call(self._on_wake, event)
             case Released():
                 _LOGGER.info(
                     "The board at %s released everything by itself (reason %d)",
@@ -280,12 +279,7 @@ class Dx1Driver(Driver):
                 _LOGGER.debug("The board at %s says: %r", self._name, event.text)
 
     def _welcome(self, event: Ready) -> None:
-        """Take the board, if it is the right one."""
-        if self._board_id not in (None, event.caps.board_id):
-            self._note_lost(f"another board answers there: {event.caps.board_id}")
-            if self._port is not None:
-                self._port.useless.set()
-            return
+        """Take the board."""
         self._answered = True
         self._board = event.caps
         self._usb = event.usb
@@ -305,7 +299,14 @@ class Dx1Driver(Driver):
     def _changed(self) -> None:
         """Tell the subscribers."""
         for callback in tuple(self._callbacks):
-            callback()
+            self._call(callback)
+
+    def _call[*Ts](self, listener: Callable[[*Ts], None], *arguments: *Ts) -> None:
+        """Call a listener; its failure is its own and stops neither others nor the link."""
+        try:
+            listener(*arguments)
+        except Exception:
+            _LOGGER.exception("A listener to the board at %s failed", self._name)
 
 
 async def probe(
@@ -345,11 +346,18 @@ async def probe(
 _LOSSES = {
     LossReason.PORT: "the port was closed",
     LossReason.NO_ANSWER: "nothing there answers as a board does",
+    LossReason.OTHER_BOARD: "another board answers there",
     LossReason.BUSY: "the board talks to another host",
     LossReason.WRONG_VERSION: "the board speaks another version of the protocol",
     LossReason.SILENT: "the board fell silent",
     LossReason.SESSION: "the board restarted or waited too long",
 }
+
+
+def _why(event: Lost) -> str:
+    """Return in words why there is no session."""
+    sentence = _LOSSES[event.reason]
+    return f"{sentence}: {event.board_id}" if event.board_id else sentence
 
 
 async def _failure_to_open(port: Dx1Port, opener: PortOpener) -> BaseException | None:

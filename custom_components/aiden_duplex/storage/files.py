@@ -40,6 +40,10 @@ class FileLayer(Protocol):
         """Return all bytes, or None when there is no such file."""
         ...
 
+    def exists(self, path: Path) -> bool:
+        """Return whether there is such a file."""
+        ...
+
     def open_append(self, path: Path) -> AppendFile:
         """Open the file, for this user alone; make it if needed."""
         ...
@@ -104,6 +108,11 @@ class OsFiles(FileLayer):
             return path.read_bytes()
         except FileNotFoundError:
             return None
+
+    @override
+    def exists(self, path: Path) -> bool:
+        """Look for the name."""
+        return path.exists()
 
     @override
     def open_append(self, path: Path) -> AppendFile:

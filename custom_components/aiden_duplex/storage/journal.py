@@ -18,6 +18,9 @@ _LOGGER = logging.getLogger(__name__)
 
 MAX_RECORD_BYTES = 1024 * 1024
 """A task at all its limits has about 300 kB; our choice."""
+ROTATE_FROM_BYTES = 16 * 1024 * 1024
+"""So many bytes of records that nobody asks for any more go to a file of their own at
+opening: it bounds what is read. Our choice."""
 MAX_WAITING = 1024
 """Records that may wait for the disk; our choice."""
 DEADLINE_S = 10.0
@@ -32,7 +35,9 @@ class Journal(JournalProtocol):
 
     One record is one line (see :mod:`.lines`). An unfinished last line is cut off when
     the file is opened; damaged lines are set aside with the whole file as
-    ``<name>.corrupt-<n>`` and the good ones go on. Files have mode 0600, the folder 0700.
+    ``<name>.corrupt-<n>`` and the good ones go on. Where only the newest records are asked
+    for, many older ones are moved to ``<name>.<n>`` then. Files have mode 0600, the folder
+    0700.
     """
 
     def __init__(
@@ -41,6 +46,7 @@ class Journal(JournalProtocol):
         *,
         files: FileLayer | None = None,
         keep_last: int | None = None,
+        rotate_from: int = ROTATE_FROM_BYTES,
         max_record_bytes: int = MAX_RECORD_BYTES,
         max_waiting: int = MAX_WAITING,
         deadline_s: float = DEADLINE_S,
@@ -51,12 +57,14 @@ class Journal(JournalProtocol):
             path: The file; its folder is made if needed.
             files: The file system, for tests.
             keep_last: How many of the newest records :meth:`open` returns; None for all.
+            rotate_from: From so many bytes on :meth:`open` moves the records beyond
+                ``keep_last`` to another file.
             max_record_bytes: A larger record is refused.
             max_waiting: More waiting records are refused.
             deadline_s: How long an append or a compaction waits for the disk.
 
         """
-        self._log = LogFile(path, files or OsFiles(), keep_last)
+        self._log = LogFile(path, files or OsFiles(), keep_last, rotate_from)
         self._name = path.name
         self._max_record_bytes = max_record_bytes
         self._max_waiting = max_waiting

@@ -1,5 +1,6 @@
 """The journal's file: replay, repair, append, compact. Blocking; one thread uses it."""
 
+import itertools
 import logging
 from pathlib import Path
 
@@ -22,11 +23,18 @@ class LogFile:
 
     """
 
-    def __init__(self, path: Path, files: FileLayer, keep_last: int | None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        files: FileLayer,
+        keep_last: int | None,
+        rotate_from: int,
+    ) -> None:
         """Touch nothing yet."""
         self._path = path
         self._files = files
         self._keep_last = keep_last
+        self._rotate_from = rotate_from
         self._file: AppendFile | None = None
         self._size: int | None = None
         self.damage: str | None = None
@@ -54,10 +62,11 @@ class LogFile:
                 self._set_aside(data, result)
             elif result.good != found:
                 self._repair(data, result)
+            good = self._rotate(result.good)
             self._file = self._files.open_append(self._path)
         except OSError as err:
             raise self._failed(err) from err
-        self._size = len(result.good)
+        self._size = len(good)
         self.trouble = None
         return result.records
 
@@ -125,6 +134,41 @@ class LogFile:
     @property
     def _temporary(self) -> Path:
         return self._path.with_name(f"{self._path.name}.tmp")
+
+    def _rotate(self, good: bytes) -> bytes:
+        """Move old records out of a long file; return what stays in it.
+
+        They are kept beside it as ``<name>.1``, ``<name>.2``, ... A crash may leave some
+        of them in two files, never in none.
+        """
+        if self._keep_last is None:
+            return good
+        newest = good.split(b"\n")[:-1][-self._keep_last :]
+        kept = b"".join(line + b"\n" for line in newest)
+        older = good[: len(good) - len(kept)]
+        if len(older) <= self._rotate_from:
+            return good
+        aside = self._next_aside()
+        try:
+            self._write(aside, older)
+            self._write_temporary(kept)
+            self._files.sync_folder(self._path.parent)
+            self._files.replace(self._temporary, self._path)
+        except OSError as err:
+            _LOGGER.warning("%s was not rotated: %s", self._path.name, _reason(err))
+            self._files.remove(aside)
+            self._files.remove(self._temporary)
+            return good
+        self._files.sync_folder(self._path.parent)
+        return kept
+
+    def _next_aside(self) -> Path:
+        """Return the first free name for old records."""
+        names = (
+            self._path.with_name(f"{self._path.name}.{number}")
+            for number in itertools.count(1)
+        )
+        return next(name for name in names if not self._files.exists(name))
 
     def _set_aside(self, data: bytes, result: Scan) -> None:
         """Keep the damaged bytes under another name and go on with the good lines."""

@@ -26,6 +26,7 @@ class _Put:
     record: Record
     owed: bool
     done: asyncio.Future[bool]
+    forgotten: bool = False
 
 
 class Ledger:
@@ -43,6 +44,7 @@ class Ledger:
         self._limits = limits
         self._latest: dict[str, Record] = {}
         self._waiting: list[_Put] = []
+        self._writing: list[_Put] = []
         self._drainer: asyncio.Task[None] | None = None
         self._trouble: str | None = None
         self._count = 0
@@ -87,8 +89,10 @@ class Ledger:
         return put.done
 
     def forget(self, task_id: str) -> None:
-        """Leave a task out when the journal is written anew."""
+        """Leave a task out when the journal is written anew, also what is on its way."""
         self._latest.pop(task_id, None)
+        for put in (*self._writing, *self._waiting):
+            put.forgotten = put.forgotten or put.record["id"] == task_id
 
     async def close(self, deadline_s: float) -> None:
         """Write what waits, try once more what is owed, close the journal."""
@@ -133,6 +137,7 @@ class Ledger:
 
     async def _write(self, batch: list[_Put]) -> None:
         results: list[BaseException | None]
+        self._writing = batch
         try:
             if self._trouble and not await self._heal():
                 results = [JournalError(self._trouble)] * len(batch)
@@ -145,6 +150,7 @@ class Ledger:
             results = [JournalError("stopped")] * len(batch)
             raise
         finally:
+            self._writing = []
             for put, result in zip(batch, results, strict=True):
                 self._conclude(put, result)
 
@@ -159,7 +165,8 @@ class Ledger:
             _LOGGER.error("A record of a task cannot be stored", exc_info=error)
         else:
             self._trouble = str(error)
-        if error is None or (put.owed and isinstance(error, JournalError)):
+        is_kept = error is None or (put.owed and isinstance(error, JournalError))
+        if is_kept and not put.forgotten:
             self._latest[put.record["id"]] = put.record
         if not put.done.done():
             put.done.set_result(error is None)

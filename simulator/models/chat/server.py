@@ -20,10 +20,12 @@ from simulator.models.errors import (
     ApiError,
     bad_request,
     check_key,
+    dead_key,
     quota_exceeded,
     rate_limited,
     server_error,
     unknown_model,
+    wrong_country,
 )
 from simulator.models.faults import ChatMode, Fault, Faults
 from simulator.models.identifiers import new_id
@@ -190,18 +192,9 @@ def _refuse(mode: ChatMode, fault: Fault[ChatMode], model: str) -> None:
     """Raise what an ordered fault answers instead of thinking."""
     match mode:
         case ChatMode.UNAUTHORIZED:
-            raise ApiError(
-                status=401,
-                message="Incorrect API key provided.",
-                code="invalid_api_key",
-            )
+            raise dead_key()
         case ChatMode.FORBIDDEN:
-            raise ApiError(
-                status=403,
-                message="Country, region, or territory not supported",
-                type="request_forbidden",
-                code="unsupported_country_region_territory",
-            )
+            raise wrong_country()
         case ChatMode.MODEL_NOT_FOUND:
             raise unknown_model(model)
         case ChatMode.RATE_LIMITED:

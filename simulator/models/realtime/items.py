@@ -42,6 +42,22 @@ class Conversation:
         """Return an item by its id."""
         return next((item for item in self._items if item["id"] == item_id), None)
 
+    def named(self, item_id: str, act: str, doing: str) -> Item:
+        """Return the item that an event is about.
+
+        Raises:
+            RealtimeError: It does not exist.
+
+        """
+        item = self.get(item_id)
+        if item is None:
+            raise RealtimeError(
+                message=f"Error {doing} item: the item with id '{item_id}' does not exist.",
+                code=f"item_{act}_invalid_item_id",
+                param="item_id",
+            )
+        return item
+
     def before(self, item_id: str) -> str | None:
         """Return the id of the item in front of another."""
         ids = [None, *(item["id"] for item in self._items)]
@@ -88,14 +104,7 @@ class Conversation:
             RealtimeError: It does not exist.
 
         """
-        item = self.get(item_id)
-        if item is None:
-            raise RealtimeError(
-                message=f"Error deleting item: the item with id '{item_id}' does not exist.",
-                code="item_delete_invalid_item_id",
-                param="item_id",
-            )
-        self._items.remove(item)
+        self._items.remove(self.named(item_id, "delete", "deleting"))
 
     def _calls(self) -> set[str]:
         return {i["call_id"] for i in self._items if i["type"] == "function_call"}

@@ -5,7 +5,14 @@ import asyncio
 from aiohttp import web
 
 from simulator.models.brain.thoughts import Brain
-from simulator.models.errors import ApiError, check_key, rate_limited, server_error
+from simulator.models.errors import (
+    ApiError,
+    check_key,
+    dead_key,
+    rate_limited,
+    server_error,
+    wrong_country,
+)
 from simulator.models.faults import Faults, RealtimeMode
 from simulator.models.record import Record
 from simulator.models.settings import ModelSettings
@@ -100,18 +107,9 @@ class RealtimeServer:
     def _refuse_upgrade(self) -> None:
         match self._faults.take_upgrade():
             case RealtimeMode.UNAUTHORIZED:
-                raise ApiError(
-                    status=401,
-                    message="Incorrect API key provided.",
-                    code="invalid_api_key",
-                )
+                raise dead_key()
             case RealtimeMode.FORBIDDEN:
-                raise ApiError(
-                    status=403,
-                    message="Country, region, or territory not supported",
-                    type="request_forbidden",
-                    code="unsupported_country_region_territory",
-                )
+                raise wrong_country()
             case RealtimeMode.NOT_FOUND:
                 raise ApiError(status=404, message="Not found.")
             case RealtimeMode.RATE_LIMITED:

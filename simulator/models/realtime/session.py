@@ -159,23 +159,11 @@ class Session:
         )
 
     def _retrieve_item(self, event: Event) -> Outcome:
-        item = self._conversation.get(event["item_id"])
-        if item is None:
-            raise RealtimeError(
-                message=f"Error retrieving item: the item with id '{event['item_id']}' does not exist.",
-                code="item_retrieve_invalid_item_id",
-                param="item_id",
-            )
+        item = self._conversation.named(event["item_id"], "retrieve", "retrieving")
         return Outcome(events=[_event("conversation.item.retrieved", item=dict(item))])
 
     def _truncate_item(self, event: Event) -> Outcome:
-        item = self._conversation.get(event["item_id"])
-        if item is None:
-            raise RealtimeError(
-                message=f"Error truncating item: the item with id '{event['item_id']}' does not exist.",
-                code="item_truncate_invalid_item_id",
-                param="item_id",
-            )
+        item = self._conversation.named(event["item_id"], "truncate", "truncating")
         spoken = self._spoken(event["item_id"])
         if (
             item.get("role") != "assistant"

@@ -1,5 +1,7 @@
 """One widget at a time, at the screen's full size."""
 
+from functools import partial
+
 from PIL import ImageDraw
 
 from simulator.phone.draw import icons
@@ -51,7 +53,7 @@ def caret(widget: Widget) -> Rect:
     return Rect(left=left, top=top, width=7, height=height)
 
 
-def _left(
+def _write(
     draw: ImageDraw.ImageDraw,
     at: tuple[float, float],
     text: str,
@@ -59,22 +61,16 @@ def _left(
     colour: Colour,
     *,
     bold: bool = False,
+    anchor: str,
 ) -> None:
-    """Write a line that starts at a place and is centred vertically on it."""
-    draw.text(at, text, font=font(size, bold), fill=colour, anchor="lm")
+    """Write a line at a place, by the anchor that Pillow names."""
+    draw.text(at, text, font=font(size, bold), fill=colour, anchor=anchor)
 
 
-def _middle(
-    draw: ImageDraw.ImageDraw,
-    at: tuple[float, float],
-    text: str,
-    size: int,
-    colour: Colour,
-    *,
-    bold: bool = False,
-) -> None:
-    """Write a line around a place."""
-    draw.text(at, text, font=font(size, bold), fill=colour, anchor="mm")
+_left = partial(_write, anchor="lm")
+"""Write a line that starts at a place and is centred vertically on it."""
+_middle = partial(_write, anchor="mm")
+"""Write a line around a place."""
 
 
 def _rounded(

@@ -463,6 +463,8 @@ async def test_check_does_not_judge_a_colour(
     )
     await chat.check()
     await chat.check()
+    # Neither asked again, as after a failure.
+    assert [len(request["tools"]) for request in server.requests] == [1, 1]
 
 
 async def test_check_finds_a_model_without_tools(

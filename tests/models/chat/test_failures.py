@@ -1,6 +1,5 @@
 """What HTTP answers that are no reply mean."""
 
-from datetime import UTC, datetime
 import json
 
 import pytest
@@ -8,12 +7,8 @@ import pytest
 from custom_components.aiden_duplex.models.chat.failures import (
     from_payload,
     from_status,
-    redact,
-    retry_after_s,
 )
 from custom_components.aiden_duplex.models.errors import ModelErrorKind as Kind
-
-NOW = datetime(2026, 10, 1, 12, 0, 0, tzinfo=UTC)
 
 
 def _error(message: str, code: str | None = None) -> bytes:
@@ -83,34 +78,6 @@ def test_keys_never_reach_the_message(said: str, secret: str | None) -> None:
     for part in ("secret-123", "abcdefgh1234", "abc.def"):
         assert part not in message
     assert "***" in message
-
-
-def test_long_and_broken_texts_become_one_short_line() -> None:
-    """The message fits into a log and a form."""
-    line = redact("a\n\n  b" + "x" * 1000, None)
-    assert line.startswith("a b")
-    assert len(line) == 200
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ("7", 7.0),
-        ("0.5", 0.5),
-        ("-3", 0.0),
-        ("Thu, 01 Oct 2026 12:00:20 GMT", 20.0),
-        ("Thu, 01 Oct 2026 12:00:20 -0000", 20.0),
-        ("Thu, 01 Oct 2026 11:00:00 GMT", 0.0),
-        ("soon", None),
-        ("", None),
-        (None, None),
-        ("nan", None),
-        ("inf", None),
-    ],
-)
-def test_retry_after(value: str | None, expected: float | None) -> None:
-    """Seconds and dates; what is neither says nothing."""
-    assert retry_after_s(value, now=NOW) == expected
 
 
 def test_wait_is_kept_only_where_waiting_helps() -> None:

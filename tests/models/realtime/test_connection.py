@@ -538,14 +538,20 @@ async def test_closing_unblocks_a_stuck_write(
         await _until(lambda: server.requests and _is_paused(session))
         async with asyncio.timeout(1):
             await session.close()
-            await sender
+            failure = await sender
         await _until(lambda: not _open_sockets(server))
+        end = await _closed(session)
+    assert failure.kind is ModelErrorKind.NETWORK
+    assert "the session has ended" in failure.message
+    assert end == Closed(code=1000, reason="closed by us")
 
 
-async def _stuff_until_closed(session: RealtimeSession) -> None:
-    with contextlib.suppress(ModelError):
+async def _stuff_until_closed(session: RealtimeSession) -> ModelError:
+    try:
         while True:
             await session.send(AddText(id="t", text="x" * 100_000))
+    except ModelError as err:
+        return err
 
 
 def _is_paused(session: RealtimeSession) -> bool:

@@ -1,16 +1,15 @@
 """What an HTTP answer that is no reply means. No I/O."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 import re
 from typing import Any
 
 import orjson
 
 from ..errors import ModelError, ModelErrorKind
+from ..provider import redact, retry_after_s
 
-DETAIL_LENGTH = 200
 _WAITS = (ModelErrorKind.RATE_LIMITED, ModelErrorKind.SERVER, ModelErrorKind.QUOTA)
 _QUOTA = re.compile(
     r"insufficient_quota|quota|billing|insufficient (?:credits?|balance|funds)|credit balance",
@@ -30,7 +29,6 @@ _NO_MODEL = re.compile(
     r"|(?:invalid|unknown|no such) model)",
     re.IGNORECASE | re.DOTALL,
 )
-_SECRET_LIKE = re.compile(r"\b(?:sk|pk|key|gsk|xai|AIza)[-_A-Za-z0-9*.]{8,}|Bearer \S+")
 
 
 def from_status(
@@ -78,32 +76,6 @@ def from_payload(payload: object, *, secret: str | None = None) -> ModelError | 
     code = error.get("code") if isinstance(error, Mapping) else None
     status = code if isinstance(code, int) and 400 <= code <= 599 else 500
     return from_status(status, orjson.dumps({"error": error}), secret=secret)
-
-
-def retry_after_s(value: str | None, *, now: datetime | None = None) -> float | None:
-    """Return the seconds that a ``Retry-After`` header asks for; None if it says nothing."""
-    if not value:
-        return None
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            at = parsedate_to_datetime(value)
-        except ValueError:
-            return None
-        if at.tzinfo is None:
-            at = at.replace(tzinfo=UTC)
-        seconds = (at - (now or datetime.now(UTC))).total_seconds()
-    # A NaN fails this comparison too.
-    return max(seconds, 0.0) if seconds < 1e9 else None
-
-
-def redact(text: str, secret: str | None) -> str:
-    """Return one short line without the secret and without what looks like one."""
-    if secret:
-        text = text.replace(secret, "***")
-    line = " ".join(_SECRET_LIKE.sub("***", text).split())
-    return line if len(line) <= DETAIL_LENGTH else line[: DETAIL_LENGTH - 1] + "…"
 
 
 def _classify(

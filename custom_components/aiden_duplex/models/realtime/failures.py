@@ -2,8 +2,8 @@
 
 import aiohttp
 
-from ..chat.failures import redact, retry_after_s
 from ..errors import ModelError, ModelErrorKind
+from ..provider import redact, retry_after_s
 from .events import Failure
 
 _SENTENCES = {

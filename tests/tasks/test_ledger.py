@@ -1,0 +1,81 @@
+"""The ledger by itself: what is in a journal that is written anew."""
+
+import asyncio
+from dataclasses import replace
+
+from custom_components.aiden_duplex.tasks.ledger import Ledger
+from custom_components.aiden_duplex.tasks.limits import TaskLimits
+from tests.storage.memory_journal import MemoryJournal
+from tests.virtual_time import run
+
+LIMITS = replace(TaskLimits(), compact_from=2, compact_factor=1)
+
+
+async def _opened(journal: MemoryJournal) -> Ledger:
+    """Return a ledger that compacts at the third record."""
+    ledger = Ledger(journal, LIMITS)
+    ledger.adopt(await ledger.open())
+    return ledger
+
+
+def test_what_was_forgotten_on_its_way_to_the_disk_stays_forgotten() -> None:
+    """A slow disk: the task is pruned before its last record is durable."""
+
+    async def main() -> None:
+        journal = MemoryJournal()
+        ledger = await _opened(journal)
+        journal.hold()
+        writing = ledger.put({"id": "old", "n": 1}, owed=False)
+        await asyncio.sleep(0)
+        waiting = ledger.put({"id": "old", "n": 2}, owed=False)
+        ledger.forget("old")
+        journal.let_go()
+        assert await writing
+        assert await waiting
+        assert await ledger.put({"id": "new", "n": 3}, owed=False)
+        await ledger.close(5)
+        assert journal.compactions == 1
+        assert journal.records == [{"id": "new", "n": 3}]
+
+    run(main())
+
+
+def test_what_was_forgotten_is_not_owed_to_a_broken_disk() -> None:
+    """It failed after the task was pruned: healing does not bring it back."""
+
+    async def main() -> None:
+        journal = MemoryJournal()
+        ledger = await _opened(journal)
+        journal.hold()
+        put = ledger.put({"id": "old", "n": 1}, owed=True)
+        await asyncio.sleep(0)
+        ledger.forget("old")
+        journal.failing = "disk full"
+        journal.let_go()
+        assert not await put
+        journal.failing = None
+        assert await ledger.put({"id": "new", "n": 2}, owed=False)
+        await ledger.close(5)
+        assert journal.records == [{"id": "new", "n": 2}]
+
+    run(main())
+
+
+def test_a_task_that_is_put_again_is_known_again() -> None:
+    """Only what was on its way is forgotten."""
+
+    async def main() -> None:
+        journal = MemoryJournal()
+        ledger = await _opened(journal)
+        first = ledger.put({"id": "a", "n": 1}, owed=False)
+        ledger.forget("a")
+        again = ledger.put({"id": "a", "n": 2}, owed=False)
+        last = ledger.put({"id": "a", "n": 3}, owed=False)
+        assert await first
+        assert await again
+        assert await last
+        await ledger.close(5)
+        assert journal.compactions == 1
+        assert journal.records == [{"id": "a", "n": 3}]
+
+    run(main())
