@@ -61,6 +61,11 @@ def storage_folder(hass: HomeAssistant, entry_id: str) -> Path:
     return Path(hass.config.path(".storage", f"{DOMAIN}.{entry_id}"))
 
 
+def cache_folder(hass: HomeAssistant, entry_id: str) -> Path:
+    """Return the folder where an entry's pictures may be."""
+    return Path(hass.config.cache_path(DOMAIN, entry_id))
+
+
 @dataclass(slots=True, kw_only=True)
 class Aiden:
     """Everything one config entry runs."""
@@ -131,7 +136,7 @@ class Aiden:
         except BaseException:
             await self.async_stop()
             raise
-        notifier = TaskNotifier(self._hass, self._entry.title)
+        notifier = TaskNotifier(self._hass, self._entry.entry_id, self._entry.title)
         self._unsubscribe = [
             self.tasks.subscribe(notifier.async_handle),
             self.tasks.subscribe(self._async_task_event),
