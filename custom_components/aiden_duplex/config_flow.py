@@ -43,6 +43,7 @@ from .flow_steps import (
     model_of,
     models_schema,
     shown,
+    suggested_model,
     text,
     touch_space_of,
     user_schema,
@@ -52,9 +53,8 @@ from .home.checks import (
     BOARD_BUSY,
     KEY_REFUSED,
     Problem,
-    async_check_background,
     async_check_board,
-    async_check_foreground,
+    async_check_model,
     async_check_picture,
 )
 from .options_flow import AidenOptionsFlow
@@ -137,7 +137,7 @@ class AidenConfigFlow(ConfigFlow, domain=DOMAIN):
             return await self.async_step_foreground()
         for part in (CONF_FOREGROUND, CONF_BACKGROUND):
             model = dict(entries[chosen].data[part])
-            if (problem := await self._async_check_model(part, model)) is not None:
+            if problem := await async_check_model(self.hass, part, model):
                 return self._form("models", schema, user_input, problem)
             self._data[part] = model
         return self._async_create()
@@ -163,7 +163,7 @@ class AidenConfigFlow(ConfigFlow, domain=DOMAIN):
         problem: Problem | None = None
         if user_input is not None:
             model = model_of(user_input, self._tried.get(part), present)
-            problem = await self._async_check_model(part, model)
+            problem = await async_check_model(self.hass, part, model)
             if problem is None:
                 self._data[part] = model
                 return await self._async_after_model(part)
@@ -171,18 +171,11 @@ class AidenConfigFlow(ConfigFlow, domain=DOMAIN):
                 self._tried[part] = model
         is_key_needed = part == CONF_FOREGROUND and entry is None
         schema = NEW_FOREGROUND_SCHEMA if is_key_needed else MODEL_SCHEMA
-        values = dict(user_input or present or self._suggested(part))
+        values = dict(user_input or present or suggested_model(part, self._data))
         if entry:
             # A key that is kept is never shown again; an empty field keeps it.
             values.pop(CONF_API_KEY, None)
         return self._form(part, schema, values, problem)
-
-    def _suggested(self, part: str) -> dict[str, Any]:
-        """Return what a new model may have in common with the one before."""
-        if part != CONF_BACKGROUND:
-            return {}
-        foreground = self._data[CONF_FOREGROUND]
-        return {name: foreground[name] for name in (CONF_BASE_URL, CONF_API_KEY)}
 
     async def _async_after_model(self, part: str) -> ConfigFlowResult:
         """Go on to the other model, or keep what was changed."""
@@ -258,7 +251,7 @@ class AidenConfigFlow(ConfigFlow, domain=DOMAIN):
         if isinstance(board, Problem):
             return board
         known = await self.async_set_unique_id(board.board_id)
-        if known is not None and known.entry_id != self.context.get("entry_id"):
+        if known and known.entry_id != self.context.get("entry_id"):
             self._abort_if_unique_id_configured()
         self._data[CONF_BOARD_ID] = board.board_id
         return None
@@ -292,9 +285,8 @@ class AidenConfigFlow(ConfigFlow, domain=DOMAIN):
         problem: Problem | None = None
         if user_input is not None:
             key = key_of(user_input)
-            problem = await self._async_check_model(
-                part, {**present, CONF_API_KEY: key}
-            )
+            model = {**present, CONF_API_KEY: key}
+            problem = await async_check_model(self.hass, part, model)
             if problem is None:
                 return self.async_update_reload_and_abort(
                     entry, data_updates=with_key(entry.data, part, key)
@@ -314,22 +306,6 @@ class AidenConfigFlow(ConfigFlow, domain=DOMAIN):
         if self.source == SOURCE_RECONFIGURE:
             return self._get_reconfigure_entry()
         return None
-
-    async def _async_check_model(
-        self, part: str, model: Mapping[str, Any]
-    ) -> Problem | None:
-        """Try a model in its role."""
-        check = (
-            async_check_foreground
-            if part == CONF_FOREGROUND
-            else async_check_background
-        )
-        return await check(
-            self.hass,
-            base_url=model[CONF_BASE_URL],
-            api_key=model[CONF_API_KEY],
-            model=model[CONF_MODEL],
-        )
 
     def _async_create(self) -> ConfigFlowResult:
         """Set the phone up."""

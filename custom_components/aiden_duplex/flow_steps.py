@@ -214,6 +214,14 @@ def model_of(
     }
 
 
+def suggested_model(part: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a new model may have in common with the one that was entered before."""
+    if part != CONF_BACKGROUND:
+        return {}
+    foreground = data[CONF_FOREGROUND]
+    return {name: foreground[name] for name in (CONF_BASE_URL, CONF_API_KEY)}
+
+
 def with_key(data: Mapping[str, Any], part: str, key: str | None) -> dict[str, Any]:
     """Return the models with a new key for one, and for the other if it shared the old."""
     old = data[part]

@@ -12,7 +12,12 @@ from homeassistant.data_entry_flow import FlowResultType
 from custom_components.aiden_duplex.const import DOMAIN
 from custom_components.aiden_duplex.phone.link import BoardInfo
 
-FLOW = "custom_components.aiden_duplex.config_flow"
+CHECKS = {
+    "board": "custom_components.aiden_duplex.config_flow.async_check_board",
+    "picture": "custom_components.aiden_duplex.config_flow.async_check_picture",
+    "foreground": "custom_components.aiden_duplex.home.checks.async_check_foreground",
+    "background": "custom_components.aiden_duplex.home.checks.async_check_background",
+}
 BOARD_ID = "0102030405060708"
 BOARD = {"device": " /dev/ttyUSB0 ", "advanced": {"touch_space": "screen"}}
 PICTURE = {"snapshot_url": "http://127.0.0.1/snapshot.jpg"}
@@ -43,15 +48,13 @@ def board_info(board_id: str = BOARD_ID) -> BoardInfo:
 @contextmanager
 def checks_replaced() -> Generator[dict[str, AsyncMock]]:
     """Replace the checks of the outside by ones that find nothing wrong."""
-    names = ("board", "picture", "foreground", "background")
     with ExitStack() as stack:
         mocks: dict[str, AsyncMock] = {
-            name: stack.enter_context(patch(f"{FLOW}.async_check_{name}"))
-            for name in names
+            name: stack.enter_context(patch(target)) for name, target in CHECKS.items()
         }
+        for mock in mocks.values():
+            mock.return_value = None
         mocks["board"].return_value = board_info()
-        for name in names[1:]:
-            mocks[name].return_value = None
         yield mocks
 
 

@@ -1,13 +1,16 @@
 """What the config flow asks of the outside before it saves."""
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import aiohttp
+from homeassistant.const import CONF_API_KEY, CONF_MODEL
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from yarl import URL
 
+from ..const import CONF_BASE_URL, CONF_FOREGROUND
 from ..models.chat.client import ChatCompletions
 from ..models.errors import ModelError, ModelErrorKind
 from ..models.realtime.connection import check as check_realtime
@@ -58,6 +61,21 @@ async def async_check_picture(
         key = "picture_unusable" if snapshot_url is not None else "camera_unusable"
         return Problem(key=key, detail=str(err))
     return None
+
+
+async def async_check_model(
+    hass: HomeAssistant, part: str, model: Mapping[str, Any]
+) -> Problem | None:
+    """Try a model in its role."""
+    check = (
+        async_check_foreground if part == CONF_FOREGROUND else async_check_background
+    )
+    return await check(
+        hass,
+        base_url=model[CONF_BASE_URL],
+        api_key=model[CONF_API_KEY],
+        model=model[CONF_MODEL],
+    )
 
 
 async def async_check_foreground(
