@@ -2,26 +2,33 @@
 
 import asyncio
 from collections.abc import Iterator
-import os
-from pathlib import Path
-import tty
 from typing import Any
 
 import pytest
 
-from simulator.home.client import HassClient
 from simulator.home.process import SimulatorProcess, start_simulator
 from simulator.home.setup import DOMAIN, flow_steps
 
 from .conftest import Run
+from .forms import (
+    ENTRIES,
+    FLOWS,
+    find_entry,
+    open_part,
+    refuse_boards,
+    refuse_models,
+    refuse_pictures,
+    refused,
+    submitted,
+)
+from .process import journals_among, open_files, open_ptys, sockets_to, threads_of
 from .world import World
 
-NOBODY = "http://127.0.0.1:9"
-FLOWS = "/api/config/config_entries/flow"
-ENTRIES = "/api/config/config_entries/entry"
 WISH = "turn on airplane mode"
 NEW_KEY = "sk-simulated-anew"
 RELOADS = 50
+LINK_2 = "binary_sensor.aiden_2_link_to_the_phone"
+TASK_2 = "sensor.aiden_2_current_task"
 
 
 @pytest.fixture(scope="module")
@@ -48,85 +55,6 @@ def second(
     runner.run(value.stop())
 
 
-async def _refused(
-    client: HassClient,
-    flow: dict[str, Any],
-    data: dict[str, Any],
-    errors: dict[str, str],
-) -> str:
-    """Submit a step that must be refused; return the detail that is shown."""
-    result = await client.submit(flow, data)
-    assert result["type"] == "form", result
-    assert result["errors"] == errors, result
-    assert result["step_id"] == flow["step_id"]
-    detail: str = result["description_placeholders"]["detail"]
-    return detail
-
-
-async def _submitted(
-    client: HassClient, flow: dict[str, Any], data: dict[str, Any], step_id: str
-) -> dict[str, Any]:
-    """Submit a step that must lead to another one."""
-    result = await client.submit(flow, data)
-    assert result.get("step_id") == step_id, result
-    assert not result["errors"], result
-    return result
-
-
-async def _refuse_boards(client: HassClient, flow: dict[str, Any]) -> None:
-    """Answer with a port that is missing, closed, or not a board's."""
-    advanced = {"advanced": {"touch_space": "frame"}}
-    for device in ("/dev/nothing-here", "socket://127.0.0.1:9"):
-        data = {"device": device, **advanced}
-        detail = await _refused(client, flow, data, {"device": "board_cannot_open"})
-        assert device in detail
-    master, slave = os.openpty()
-    tty.setraw(slave)
-    os.write(master, b"ESP-ROM:esp32s3-20210327\r\nBuild:Mar 27 2021\r\n")
-    data = {"device": os.ttyname(slave), **advanced}
-    os.close(slave)
-    await _refused(client, flow, data, {"device": "board_not_a_board"})
-    os.close(master)
-
-
-async def _refuse_pictures(client: HassClient, flow: dict[str, Any], http: str) -> None:
-    """Answer with a page, with nothing, with nobody, with no address, and with two."""
-    for url, words in (
-        (f"{http}/", "text/html"),
-        (f"{http}/nothing.jpg", "404"),
-        (f"{NOBODY}/snapshot.jpg", "cannot connect"),
-        ("snapshot.jpg", "no valid http"),
-    ):
-        data = {"snapshot_url": url}
-        detail = await _refused(
-            client, flow, data, {"snapshot_url": "picture_unusable"}
-        )
-        assert words in detail, detail
-    camera = {"camera_entity_id": "camera.nowhere"}
-    detail = await _refused(
-        client, flow, camera, {"camera_entity_id": "camera_unusable"}
-    )
-    assert "camera.nowhere" in detail
-    both = {"snapshot_url": f"{http}/snapshot.jpg", **camera}
-    await _refused(client, flow, both, {"base": "picture_twice"})
-
-
-async def _refuse_models(
-    client: HassClient, flow: dict[str, Any], model: dict[str, Any]
-) -> None:
-    """Answer with a wrong key, a wrong name, no address, and nobody behind one."""
-    for wrong, errors in (
-        ({"api_key": "sk-wrong"}, {"api_key": "model_authentication"}),
-        ({"model": "gpt-nothing"}, {"model": "model_model_unknown"}),
-        ({"base_url": f"{NOBODY}/v1"}, {"base_url": "model_network"}),
-        ({"base_url": "models.example"}, {"base_url": "address_invalid"}),
-    ):
-        detail = await _refused(client, flow, {**model, **wrong}, errors)
-        assert "sk-wrong" not in detail
-        if "base_url" not in errors or wrong["base_url"].startswith(NOBODY):
-            assert detail.startswith({**model, **wrong}["model"]), detail
-
-
 def test_every_failure_is_named_and_the_right_answer_goes_on(
     world: World, run: Run
 ) -> None:
@@ -136,15 +64,15 @@ def test_every_failure_is_named_and_the_right_answer_goes_on(
         client, simulator = world.client, world.simulator
         steps = flow_steps(simulator.ready, str(world.board))
         flow = await client.start_flow(DOMAIN)
-        await _refuse_boards(client, flow)
-        flow = await _submitted(client, flow, steps["user"], "picture")
-        await _refuse_pictures(client, flow, simulator["http"])
-        flow = await _submitted(client, flow, steps["picture"], "foreground")
-        await _refuse_models(client, flow, steps["foreground"])
-        flow = await _submitted(client, flow, steps["foreground"], "background")
-        await _refuse_models(client, flow, steps["background"])
+        await refuse_boards(client, flow)
+        flow = await submitted(client, flow, steps["user"], "picture")
+        await refuse_pictures(client, flow, simulator["http"])
+        flow = await submitted(client, flow, steps["picture"], "foreground")
+        await refuse_models(client, flow, steps["foreground"])
+        flow = await submitted(client, flow, steps["foreground"], "background")
+        await refuse_models(client, flow, steps["background"])
         await world.control("models", {"chat": {"mode": "no_pictures"}})
-        detail = await _refused(
+        detail = await refused(
             client, flow, steps["background"], {"model": "model_bad_request"}
         )
         assert "no pictures" in detail
@@ -165,17 +93,6 @@ def ready(world: World, run: Run) -> World:
     if not world.entities:
         run(world.set_up())
     return world
-
-
-async def _entry(client: HassClient, title: str) -> dict[str, Any]:
-    """Return the entry with a title."""
-    entries = await client.request("GET", ENTRIES)
-    found: dict[str, Any] = next(
-        entry
-        for entry in entries
-        if entry["domain"] == DOMAIN and entry["title"] == title
-    )
-    return found
 
 
 async def _create(world: World, entity_id: str, goal: str) -> str:
@@ -219,7 +136,10 @@ async def _airplane_mode(world: World, simulator: SimulatorProcess) -> bool:
         return bool((await response.json())["toggles"]["airplane_mode"])
 
 
-TASK_2 = "sensor.aiden_2_current_task"
+async def _second_is_linked(world: World) -> bool:
+    """Return whether the link to the second phone is up."""
+    link = (await world.client.states()).get(LINK_2)
+    return link is not None and link["state"] == "on"
 
 
 async def _set_up_second(world: World, second: SimulatorProcess) -> None:
@@ -231,19 +151,15 @@ async def _set_up_second(world: World, second: SimulatorProcess) -> None:
     assert (result["type"], result["reason"]) == ("abort", "already_configured")
     flow = await client.start_flow(DOMAIN)
     by_tcp = {**used, "device": world.simulator["board_tcp"]}
-    await _refused(client, flow, by_tcp, {"device": "board_busy"})
+    await refused(client, flow, by_tcp, {"device": "board_busy"})
     steps = flow_steps(second.ready, second["board_pty"])
-    flow = await _submitted(client, flow, steps["user"], "picture")
-    flow = await _submitted(client, flow, steps["picture"], "models")
-    first = await _entry(client, "Aiden")
+    flow = await submitted(client, flow, steps["user"], "picture")
+    flow = await submitted(client, flow, steps["picture"], "models")
+    first = await find_entry(client, "Aiden")
     result = await client.submit(flow, {"models_of": first["entry_id"]})
     assert (result["type"], result["title"]) == ("create_entry", "Aiden 2"), result
 
-    async def linked() -> bool:
-        link = (await client.states()).get("binary_sensor.aiden_2_link_to_the_phone")
-        return link is not None and link["state"] == "on"
-
-    await world.until(linked)
+    await world.until(lambda: _second_is_linked(world))
 
 
 @pytest.fixture
@@ -299,7 +215,7 @@ async def _enter_key(world: World, flow: dict[str, Any], service: str) -> None:
     """Enter a wrong key, then the right one."""
     assert flow["description_placeholders"]["address"] == service
     wrong = {"api_key": "sk-wrong"}
-    await _refused(world.client, flow, wrong, {"api_key": "model_authentication"})
+    await refused(world.client, flow, wrong, {"api_key": "model_authentication"})
     result = await world.client.submit(flow, {"api_key": NEW_KEY})
     assert (result["type"], result["reason"]) == ("abort", "reauth_successful")
 
@@ -349,13 +265,9 @@ def test_a_change_during_a_task_loses_nothing(ready: World, run: Run) -> None:
             return bool((await world.control("hid"))["count"] > before)
 
         await world.until(acted)
-        entry = await _entry(world.client, "Aiden")
-        order = {"handler": DOMAIN, "entry_id": entry["entry_id"]}
-        menu = await world.client.request("POST", FLOWS, order)
-        assert menu["type"] == "menu"
-        flow = await world.client.submit(menu, {"next_step_id": "picture"})
+        flow = await open_part(world.client, "Aiden", "picture")
         page = {"snapshot_url": f"{world.simulator['http']}/"}
-        await _refused(world.client, flow, page, {"snapshot_url": "picture_unusable"})
+        await refused(world.client, flow, page, {"snapshot_url": "picture_unusable"})
         assert not world.ended(task_id)
         url = f"{world.simulator['snapshot']}?changed=1"
         result = await world.client.submit(flow, {"snapshot_url": url})
@@ -369,45 +281,22 @@ def test_a_change_during_a_task_loses_nothing(ready: World, run: Run) -> None:
     run(scenario())
 
 
-def _process(world: World) -> Path:
-    """Return what the system says about the process of Home Assistant."""
-    assert world.hass.child is not None
-    return Path("/proc") / str(world.hass.child.process.pid)
+def test_the_same_board_is_reached_another_way(
+    two: World, run: Run, second: SimulatorProcess
+) -> None:
+    """The phone itself holds the board that is tried, and lets go of it for that."""
+    world = two
 
+    async def scenario() -> None:
+        form = {"advanced": {"touch_space": "frame"}}
+        flow = await open_part(world.client, "Aiden 2", "board")
+        own = {"device": second["board_tcp"], **form}
+        result = await world.client.submit(flow, own)
+        assert result["reason"] == "reconfigure_successful", result
+        await world.until(lambda: _second_is_linked(world))
+        assert open_ptys(world) == 1
 
-def _open_files(world: World) -> list[str]:
-    """Return what Home Assistant has open."""
-    names = []
-    for link in (_process(world) / "fd").iterdir():
-        try:
-            names.append(str(link.readlink()))
-        except FileNotFoundError:
-            continue
-    return names
-
-
-def _threads(world: World) -> list[str]:
-    """Return the names of the threads."""
-    return [
-        (task / "comm").read_text().strip()
-        for task in (_process(world) / "task").iterdir()
-    ]
-
-
-def _ours(threads: list[str]) -> list[str]:
-    """Return the threads of this integration: one for each journal."""
-    return [name for name in threads if name.startswith("journal")]
-
-
-def _sockets_to(world: World, simulator: SimulatorProcess) -> int:
-    """Return how many connections Home Assistant has to a simulator."""
-    own = {name[8:-1] for name in _open_files(world) if name.startswith("socket:[")}
-    ports = {int(simulator[name].rpartition(":")[2]) for name in ("http", "board_tcp")}
-    rows = (_process(world) / "net" / "tcp").read_text().splitlines()[1:]
-    fields = [row.split() for row in rows]
-    return sum(
-        int(row[2].rpartition(":")[2], 16) in ports and row[9] in own for row in fields
-    )
+    run(scenario())
 
 
 def test_fifty_reloads_leave_nothing(ready: World, run: Run) -> None:
@@ -415,13 +304,13 @@ def test_fifty_reloads_leave_nothing(ready: World, run: Run) -> None:
     world = ready
 
     async def scenario() -> None:
-        entry = await _entry(world.client, "Aiden")
+        entry = await find_entry(world.client, "Aiden")
         reload = f"{ENTRIES}/{entry['entry_id']}/reload"
         await world.client.request("POST", reload)
         await world.until(world.linked)
-        ptys, files = _ptys(world), len(_open_files(world))
-        threads = len(_threads(world))
-        ours = _ours(_threads(world))
+        ptys, files = open_ptys(world), len(open_files(world))
+        threads = len(threads_of(world))
+        ours = journals_among(threads_of(world))
         assert ptys
         assert ours
         for _ in range(RELOADS):
@@ -432,19 +321,14 @@ def test_fifty_reloads_leave_nothing(ready: World, run: Run) -> None:
         sensor = world.entities["sensor.task"]
         task_id = await _create(world, sensor, WISH)
         _assert_achieved(await _until_ended(world, sensor, task_id))
-        assert _ptys(world) == ptys
+        assert open_ptys(world) == ptys
         # What Home Assistant keeps for later use varies a little.
-        assert len(_open_files(world)) <= files + 8
-        assert len(_threads(world)) <= threads + 8
-        assert sorted(_ours(_threads(world))) == sorted(ours)
+        assert len(open_files(world)) <= files + 8
+        assert len(threads_of(world)) <= threads + 8
+        assert sorted(journals_among(threads_of(world))) == sorted(ours)
         await world.say("thanks")
 
     run(scenario())
-
-
-def _ptys(world: World) -> int:
-    """Return how many terminal devices are open: one for each board."""
-    return sum(name.startswith("/dev/pts/") for name in _open_files(world))
 
 
 async def _remove(world: World, title: str, sensor: str) -> None:
@@ -460,8 +344,8 @@ async def _remove(world: World, title: str, sensor: str) -> None:
         return bool((await _task(world, sensor, task_id))["status"] == "running")
 
     await world.until(is_running)
-    assert _sockets_to(world, world.simulator)
-    entry = await _entry(world.client, title)
+    assert sockets_to(world, world.simulator)
+    entry = await find_entry(world.client, title)
     result = await world.client.request("DELETE", f"{ENTRIES}/{entry['entry_id']}")
     assert result == {"require_restart": False}
     await world.until(lambda: name not in world.notifications)
@@ -479,10 +363,10 @@ def test_removal_leaves_nothing(two: World, run: Run, second: SimulatorProcess) 
         await _remove(world, "Aiden 2", TASK_2)
         registry = await world.client.call("config/entity_registry/list")
         assert not [entry for entry in registry if entry["platform"] == DOMAIN]
-        assert _ptys(world) == 0
-        assert _ours(_threads(world)) == []
+        assert open_ptys(world) == 0
+        assert journals_among(threads_of(world)) == []
         # Home Assistant keeps idle connections of its shared session for 15 s.
-        await world.until(lambda: not _sockets_to(world, world.simulator))
-        await world.until(lambda: not _sockets_to(world, second))
+        await world.until(lambda: not sockets_to(world, world.simulator))
+        await world.until(lambda: not sockets_to(world, second))
 
     run(scenario())
