@@ -1,5 +1,6 @@
 """The Aiden Duplex integration."""
 
+import contextlib
 import logging
 from pathlib import Path
 import shutil
@@ -66,15 +67,17 @@ async def async_remove_entry(hass: HomeAssistant, entry: AidenConfigEntry) -> No
         # The issues of an entry end with its id.
         if domain == DOMAIN and issue_id.endswith(entry.entry_id):
             ir.async_delete_issue(hass, domain, issue_id)
-    for folder in (
-        storage_folder(hass, entry.entry_id),
-        cache_folder(hass, entry.entry_id),
-    ):
-        await hass.async_add_executor_job(_delete, folder)
+    storage = storage_folder(hass, entry.entry_id)
+    cache = cache_folder(hass, entry.entry_id)
+    await hass.async_add_executor_job(_delete, storage, cache)
 
 
-def _delete(folder: Path) -> None:
-    """Delete a folder; say so when something of it stays."""
-    shutil.rmtree(folder, ignore_errors=True)
-    if folder.exists():
-        _LOGGER.warning("%s cannot be deleted; delete it by hand", folder)
+def _delete(storage: Path, cache: Path) -> None:
+    """Delete an entry's folders; say so when something stays."""
+    for folder in (storage, cache):
+        shutil.rmtree(folder, ignore_errors=True)
+        if folder.exists():
+            _LOGGER.warning("%s cannot be deleted; delete it by hand", folder)
+    # It stays as long as another phone has pictures in it.
+    with contextlib.suppress(OSError):
+        cache.parent.rmdir()

@@ -70,7 +70,9 @@ async def test_only_the_removed_entry_goes(
     assert [path for path in config.rglob("*") if entry.entry_id in path.name] == []
     assert storage_folder(hass, other.entry_id).exists()
     assert cache_folder(hass, other.entry_id).exists()
+
     await hass.config_entries.async_remove(other.entry_id)
+    assert [path for path in config.rglob("*") if DOMAIN in path.name] == []
 
 
 async def test_what_cannot_be_deleted_is_named(
