@@ -31,6 +31,7 @@ from .const import (
 from .flow_steps import (
     BOARD_SCHEMA,
     CONF_MODELS_OF,
+    EXAMPLES,
     KEY_SCHEMA,
     MODEL_SCHEMA,
     NEW_FOREGROUND_SCHEMA,
@@ -339,5 +340,5 @@ class AidenConfigFlow(ConfigFlow, domain=DOMAIN):
             step_id=step_id,
             data_schema=self.add_suggested_values_to_schema(schema, values),
             errors=errors(schema, problem),
-            description_placeholders={"detail": detail, **placeholders},
+            description_placeholders={"detail": detail, **EXAMPLES, **placeholders},
         )

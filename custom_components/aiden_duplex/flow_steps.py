@@ -109,6 +109,9 @@ OPTIONS_SCHEMA = vol.Schema(
     }
 )
 
+EXAMPLES = {"board_example": "socket://host:port", "service_example": DEFAULT_BASE_URL}
+"""Placeholders of the texts: translations may hold no addresses."""
+
 _FIELD_OF = {
     "address_invalid": CONF_BASE_URL,
     "camera_unusable": CONF_CAMERA,

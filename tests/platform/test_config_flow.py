@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 from unittest.mock import AsyncMock, patch
 
+from homeassistant.config_entries import ConfigFlowResult
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 import pytest
@@ -34,6 +35,13 @@ def checks() -> Iterator[dict[str, AsyncMock]]:
         patch("custom_components.aiden_duplex.async_setup_entry", return_value=True),
     ):
         yield mocks
+
+
+def _detail(result: ConfigFlowResult) -> str:
+    """Return the detail of the problem that a form shows."""
+    placeholders = result["description_placeholders"]
+    assert placeholders is not None
+    return placeholders["detail"]
 
 
 async def test_full_flow(hass: HomeAssistant, checks: dict[str, AsyncMock]) -> None:
@@ -118,7 +126,7 @@ async def test_each_step_recovers_from_each_problem(
     assert result["type"] is FlowResultType.FORM
     assert result["step_id"] == STEPS[step][0]
     assert result["errors"] == {field: key}
-    assert result["description_placeholders"] == {"detail": "why"}
+    assert _detail(result) == "why"
     check.return_value = good
     result = await go(hass, STEPS[step:], result)
     assert result["type"] is FlowResultType.CREATE_ENTRY
@@ -181,7 +189,7 @@ async def test_the_second_phone_takes_over_the_models(
     chosen = ("models", {"models_of": first.entry_id})
     result = await go(hass, [chosen], result)
     assert result["errors"] == {"base": "model_server"}
-    assert result["description_placeholders"] == {"detail": "why"}
+    assert _detail(result) == "why"
     checks["background"].return_value = None
     result = await go(hass, [chosen], result)
     assert result["type"] is FlowResultType.CREATE_ENTRY

@@ -75,6 +75,12 @@ def test_imported_components_are_declared() -> None:
     assert imported <= declared | always_there
 
 
+def test_translations_hold_no_addresses() -> None:
+    """Addresses come through placeholders; nobody shall translate them."""
+    text = (COMPONENT / "translations/en.json").read_text()
+    assert re.findall(r"\w+://\S*|www\.\S*", text) == []
+
+
 def test_every_error_of_the_flow_is_translated() -> None:
     """Each class of failure has a sentence that shows the detail."""
     shown = _json("translations/en.json")["config"]["error"]
@@ -82,6 +88,7 @@ def test_every_error_of_the_flow_is_translated() -> None:
     expected |= {f"board_{reason}" for reason in ProbeReason}
     plain = {"address_invalid", "picture_twice"}
     assert set(shown) == expected | plain | {"camera_unusable", "picture_unusable"}
+    assert "{service_example}" in shown["address_invalid"]
     assert all("{detail}" in shown[key] for key in set(shown) - plain)
 
 

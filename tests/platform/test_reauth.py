@@ -13,6 +13,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.aiden_duplex.const import DOMAIN
+from custom_components.aiden_duplex.flow_steps import EXAMPLES
 from custom_components.aiden_duplex.home.checks import Problem
 from custom_components.aiden_duplex.models.chat.messages import ChatMessage, ChatRole
 from custom_components.aiden_duplex.models.errors import ModelError, ModelErrorKind
@@ -125,6 +126,7 @@ async def test_a_new_key_is_tried_and_replaces_the_shared_one(
     step_id = f"reauth_{part}"
     result = await hass.config_entries.flow.async_configure(progress["flow_id"])
     assert result["description_placeholders"] == {
+        **EXAMPLES,
         "detail": "",
         "model": ENTRY_DATA[part]["model"],
         "address": "http://127.0.0.1:9/v1",
