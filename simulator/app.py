@@ -43,6 +43,7 @@ class Simulator:
             host=settings.host,
             port=settings.board_port,
             pty_link=settings.pty_link,
+            number=settings.seed,
         )
         self._models = ModelSettings(api_key=settings.api_key)
         self._pictures = PictureRoutes(self.picture)

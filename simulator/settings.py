@@ -11,6 +11,7 @@ class SimulatorSettings:
     """How the simulator starts."""
 
     seed: int = 1
+    """Which phone, and which board it hangs on."""
     host: str = "127.0.0.1"
     port: int = 0
     """Of HTTP; 0 takes a free one."""

@@ -1,17 +1,23 @@
 """The Aiden Duplex integration."""
 
+import contextlib
+import logging
+from pathlib import Path
 import shutil
 
 from homeassistant.core import HassJob, HomeAssistant
 from homeassistant.exceptions import ConfigEntryNotReady
-from homeassistant.helpers import config_validation as cv
+from homeassistant.helpers import config_validation as cv, issue_registry as ir
 from homeassistant.helpers.typing import ConfigType
 
 from .actions import async_setup_actions
 from .const import DOMAIN, PLATFORMS
-from .runtime import Aiden, AidenConfigEntry, storage_folder
+from .home.notifier import async_withdraw
+from .runtime import Aiden, AidenConfigEntry, cache_folder, storage_folder
 from .storage.journal import JournalError
 from .tasks.errors import TaskStorageError
+
+_LOGGER = logging.getLogger(__name__)
 
 CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
 
@@ -55,6 +61,23 @@ async def async_unload_entry(hass: HomeAssistant, entry: AidenConfigEntry) -> bo
 
 
 async def async_remove_entry(hass: HomeAssistant, entry: AidenConfigEntry) -> None:
-    """Delete the entry's journals."""
-    folder = storage_folder(hass, entry.entry_id)
-    await hass.async_add_executor_job(lambda: shutil.rmtree(folder, ignore_errors=True))
+    """Delete all that is the entry's own; pipelines that name its agent are the person's."""
+    async_withdraw(hass, entry.entry_id)
+    for domain, issue_id in list(ir.async_get(hass).issues):
+        # The issues of an entry end with its id.
+        if domain == DOMAIN and issue_id.endswith(entry.entry_id):
+            ir.async_delete_issue(hass, domain, issue_id)
+    storage = storage_folder(hass, entry.entry_id)
+    cache = cache_folder(hass, entry.entry_id)
+    await hass.async_add_executor_job(_delete, storage, cache)
+
+
+def _delete(storage: Path, cache: Path) -> None:
+    """Delete an entry's folders; say so when something stays."""
+    for folder in (storage, cache):
+        shutil.rmtree(folder, ignore_errors=True)
+        if folder.exists():
+            _LOGGER.warning("%s cannot be deleted; delete it by hand", folder)
+    # It stays as long as another phone has pictures in it.
+    with contextlib.suppress(OSError):
+        cache.parent.rmdir()

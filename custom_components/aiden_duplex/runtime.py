@@ -30,8 +30,10 @@ from .const import (
 from .foreground.foreground import Foreground
 from .home.camera import CameraSource
 from .home.notifier import TaskNotifier
+from .home.reauth import KeyWatchedChat, asking_for_key
 from .memory.transcript import Transcript
 from .models.chat.client import ChatCompletions
+from .models.chat.messages import ChatModel
 from .models.realtime.connection import connect_openai
 from .models.realtime.session import RealtimeSession, SessionConfig
 from .phone.controller import PhoneController
@@ -57,6 +59,11 @@ type AidenConfigEntry = ConfigEntry[Aiden]
 def storage_folder(hass: HomeAssistant, entry_id: str) -> Path:
     """Return the folder of an entry's journals."""
     return Path(hass.config.path(".storage", f"{DOMAIN}.{entry_id}"))
+
+
+def cache_folder(hass: HomeAssistant, entry_id: str) -> Path:
+    """Return the folder where an entry's pictures may be."""
+    return Path(hass.config.cache_path(DOMAIN, entry_id))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -91,7 +98,7 @@ class Aiden:
         )
         agent = DeviceAgent(
             phone=phone,
-            chat=functools.partial(_build_chat, hass, data.get(CONF_BACKGROUND)),
+            chat=functools.partial(_build_chat, hass, entry),
             now=dt_util.utcnow,
             transcript=backend,
         )
@@ -99,7 +106,7 @@ class Aiden:
             journal=Journal(folder / "tasks.journal"), runner=agent, now=dt_util.utcnow
         )
         foreground = Foreground(
-            connect=functools.partial(_connect, hass, data[CONF_FOREGROUND]),
+            connect=functools.partial(_connect, hass, entry),
             tasks=tasks,
             transcript=user,
             now=dt_util.now,
@@ -129,7 +136,7 @@ class Aiden:
         except BaseException:
             await self.async_stop()
             raise
-        notifier = TaskNotifier(self._hass, self._entry.title)
+        notifier = TaskNotifier(self._hass, self._entry.entry_id, self._entry.title)
         self._unsubscribe = [
             self.tasks.subscribe(notifier.async_handle),
             self.tasks.subscribe(self._async_task_event),
@@ -222,31 +229,33 @@ def _build_picture(
     return None
 
 
-def _build_chat(
-    hass: HomeAssistant, data: Mapping[str, Any] | None
-) -> ChatCompletions | None:
+def _build_chat(hass: HomeAssistant, entry: ConfigEntry[Any]) -> ChatModel | None:
     """Return the model that operates the phone."""
+    data = entry.data.get(CONF_BACKGROUND)
     if data is None:
         return None
-    return ChatCompletions(
+    chat = ChatCompletions(
         async_get_clientsession(hass),
         base_url=data[CONF_BASE_URL],
         api_key=data.get(CONF_API_KEY),
         model=data[CONF_MODEL],
     )
+    return KeyWatchedChat(hass, entry, chat)
 
 
 async def _connect(
-    hass: HomeAssistant, data: Mapping[str, Any], config: SessionConfig
+    hass: HomeAssistant, entry: ConfigEntry[Any], config: SessionConfig
 ) -> RealtimeSession:
     """Open a realtime session."""
-    return await connect_openai(
-        async_get_clientsession(hass),
-        base_url=data[CONF_BASE_URL],
-        api_key=data[CONF_API_KEY] or "",
-        model=data[CONF_MODEL],
-        config=config,
-    )
+    data = entry.data[CONF_FOREGROUND]
+    with asking_for_key(hass, entry, CONF_FOREGROUND):
+        return await connect_openai(
+            async_get_clientsession(hass),
+            base_url=data[CONF_BASE_URL],
+            api_key=data[CONF_API_KEY] or "",
+            model=data[CONF_MODEL],
+            config=config,
+        )
 
 
 def _why_not_ready(phone: PhoneController, data: Mapping[str, Any]) -> str | None:

@@ -15,6 +15,7 @@ from simulator.phone.phone import VirtualPhone
 _LOGGER = logging.getLogger(__name__)
 
 BOARD_ID = b"AIDENSIM"
+"""The chip's own number, of the first board; those of others follow it."""
 BOOT_S = 0.25
 WAKE_S = 0.15
 _SOONEST_S = 0.001
@@ -79,8 +80,11 @@ class BoardHost:
         host: str = "127.0.0.1",
         port: int = 0,
         pty_link: Path | None = None,
+        number: int = 1,
     ) -> None:
-        """Prepare; :meth:`start` opens the ports and boots."""
+        """Prepare; :meth:`start` opens the ports and boots. ``number`` says which board it is."""
+        first = int.from_bytes(BOARD_ID)
+        self._board_id = ((first + number - 1) % 2**64).to_bytes(8)
         self._loop = asyncio.get_running_loop()
         self._sharing: Sharing[Link] = Sharing()
         self._answering: Link | None = None
@@ -218,7 +222,7 @@ class BoardHost:
             self.usb,
             self._clock,
             self._pins,
-            board_id=BOARD_ID,
+            board_id=self._board_id,
             boot_id=self.boot_id,
             profile=self.usb.profile,
         )

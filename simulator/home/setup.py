@@ -17,6 +17,8 @@ def flow_steps(simulator: Mapping[str, Any], device: str) -> dict[str, dict[str,
     return {
         "user": {"device": device, "advanced": {"touch_space": "frame"}},
         "picture": {"snapshot_url": simulator["snapshot"]},
+        # Of a second phone: no taking over.
+        "models": {},
         "foreground": {**service, "model": simulator["realtime_model"]},
         "background": {**service, "model": simulator["chat_model"]},
     }

@@ -35,6 +35,8 @@ class ChatMode(StrEnum):
     CONTENT_FILTER = "content_filter"
     REFUSAL = "refusal"
     CONTEXT_LENGTH = "context_length"
+    NO_PICTURES = "no_pictures"
+    """Refuses pictures, as a model does that cannot see."""
     OBJECT_ARGUMENTS = "object_arguments"
     """Arguments as an object instead of a text, as some local servers do."""
     BROKEN_ARGUMENTS = "broken_arguments"
@@ -155,6 +157,8 @@ class Faults:
     realtime: Fault[RealtimeMode] = field(
         default_factory=lambda: Fault(mode=RealtimeMode.OK)
     )
+    api_key: str = field(default="", repr=False)
+    """The key that is taken instead of the one of the start, which is revoked; empty: that one."""
 
     def take_chat(self) -> ChatMode:
         """Count a completion and return what happens to it."""
@@ -182,18 +186,21 @@ class Faults:
         """
         if not isinstance(body, dict):
             raise FaultError("the body must be a JSON object")
-        if unknown := set(body) - {"chat", "realtime"}:
+        if unknown := set(body) - {"chat", "realtime", "api_key"}:
             raise FaultError(f"unknown: {', '.join(sorted(map(str, unknown)))}")
+        api_key = body.get("api_key", self.api_key)
+        if not isinstance(api_key, str) or api_key != api_key.strip():
+            raise FaultError("api_key must be a text without spaces around it")
         chat = _fault(body["chat"], ChatMode) if "chat" in body else self.chat
         realtime = (
             _fault(body["realtime"], RealtimeMode)
             if "realtime" in body
             else self.realtime
         )
-        self.chat, self.realtime = chat, realtime
+        self.chat, self.realtime, self.api_key = chat, realtime, api_key
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the JSON form."""
+        """Return the JSON form, without the key."""
         return {"chat": self.chat.as_dict(), "realtime": self.realtime.as_dict()}
 
 

@@ -94,7 +94,8 @@ class _Control:
         """Take an order.
 
         ``{"chat": {...}, "realtime": {...}}`` sets faults, ``{"clear": true}`` forgets
-        the record. A realtime fault that ends sessions, with ``"value": "now"``, meets
+        the record, ``{"api_key": ...}`` revokes the key and takes another from now on (an
+        empty one: that of the start again). A realtime fault that ends sessions, with ``"value": "now"``, meets
         the open sessions at once and is not kept.
         """
         try:

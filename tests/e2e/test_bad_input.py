@@ -1,133 +1,22 @@
 """Bad input and a broken outside: a clear error each, and nothing lost."""
 
 import asyncio
-from collections.abc import Iterator
-import os
 from pathlib import Path
-import tty
 from typing import Any
 
 import pytest
 
-from simulator.home.client import ApiError, HassClient
-from simulator.home.setup import DOMAIN, flow_steps
+from simulator.home.client import ApiError
+from simulator.home.setup import DOMAIN
 
 from .conftest import Run
 from .world import World
 
 
-@pytest.fixture(scope="module")
-def world(
-    runner: asyncio.Runner, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[World]:
-    """Return a running world that is not set up yet."""
-    folder = tmp_path_factory.mktemp("world")
-    value = runner.run(World.start(folder, set_up_entry=False))
-    yield value
-    runner.run(value.stop())
-    assert value.complaints() == []
-
-
 @pytest.fixture
-def ready(world: World, run: Run) -> World:
-    """Return the world, set up: by the flow's test before, else in the plain way."""
-    if not world.entities:
-        run(world.set_up())
+def ready(world: World) -> World:
+    """Return the running world, set up."""
     return world
-
-
-async def _refused(
-    client: HassClient, flow: dict[str, Any], data: dict[str, Any], error: str
-) -> str:
-    """Submit a step that must be refused; return the detail that is shown."""
-    result = await client.submit(flow, data)
-    assert result["type"] == "form", result
-    assert result["errors"] == {"base": error}, result
-    assert result["step_id"] == flow["step_id"]
-    detail: str = result["description_placeholders"]["detail"]
-    return detail
-
-
-def test_the_flow_refuses_what_does_not_work_and_goes_on(
-    world: World, run: Run
-) -> None:
-    """Every wrong answer names its cause; the right one leads on to a created entry."""
-
-    async def scenario() -> None:
-        client, simulator = world.client, world.simulator
-        steps = flow_steps(simulator.ready, str(world.board))
-        flow = await client.start_flow(DOMAIN)
-        link = steps["user"]
-        detail = await _refused(
-            client, flow, {**link, "device": "/dev/nothing-here"}, "board_cannot_open"
-        )
-        assert "/dev/nothing-here" in detail
-        refused_port = "socket://127.0.0.1:9"
-        await _refused(
-            client, flow, {**link, "device": refused_port}, "board_cannot_open"
-        )
-        master, slave = os.openpty()
-        tty.setraw(slave)
-        os.write(master, b"ESP-ROM:esp32s3-20210327\r\nBuild:Mar 27 2021\r\n")
-        name = os.ttyname(slave)
-        os.close(slave)
-        await _refused(client, flow, {**link, "device": name}, "board_not_a_board")
-        os.close(master)
-
-        flow = await client.submit(flow, link)
-        assert flow["step_id"] == "picture"
-        page = {"snapshot_url": f"{simulator['http']}/"}
-        detail = await _refused(client, flow, page, "picture_unusable")
-        assert "html" in detail.casefold()
-        gone = {"snapshot_url": "http://127.0.0.1:9/snapshot.jpg"}
-        await _refused(client, flow, gone, "picture_unusable")
-
-        flow = await client.submit(flow, steps["picture"])
-        assert flow["step_id"] == "foreground"
-        model = steps["foreground"]
-        detail = await _refused(
-            client, flow, {**model, "api_key": "sk-wrong"}, "model_authentication"
-        )
-        assert "sk-wrong" not in detail
-        await _refused(
-            client,
-            flow,
-            {**model, "base_url": "http://127.0.0.1:9/v1"},
-            "model_network",
-        )
-        await _refused(
-            client, flow, {**model, "model": "gpt-nothing"}, "model_model_unknown"
-        )
-
-        flow = await client.submit(flow, model)
-        assert flow["step_id"] == "background"
-        model = steps["background"]
-        await _refused(
-            client, flow, {**model, "api_key": "sk-wrong"}, "model_authentication"
-        )
-        await _refused(
-            client,
-            flow,
-            {**model, "base_url": "http://127.0.0.1:9/v1"},
-            "model_network",
-        )
-        await _refused(
-            client, flow, {**model, "model": "gpt-nothing"}, "model_model_unknown"
-        )
-        result = await client.submit(flow, model)
-        assert result["type"] == "create_entry", result
-        await world.watch()
-        await world.until(world.linked)
-
-        flow = await client.start_flow(DOMAIN)
-        again = await client.submit(flow, link)
-        assert (again["type"], again["reason"]) == ("abort", "already_configured")
-        by_tcp = {**link, "device": simulator["board_tcp"]}
-        flow = await client.start_flow(DOMAIN)
-        again = await client.submit(flow, by_tcp)
-        assert again["type"] != "create_entry", again
-
-    run(scenario())
 
 
 async def _error(world: World, name: str, **data: Any) -> str:

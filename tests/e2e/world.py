@@ -81,9 +81,9 @@ class World:
         ]
 
     def _take_event(self, event: dict[str, Any]) -> None:
-        """Keep a task event."""
+        """Keep a task event; there is no state any more when the entry is removed."""
         state = event["variables"]["trigger"]["to_state"]
-        if state["attributes"].get("event_type"):
+        if state and state["attributes"].get("event_type"):
             self.events.append(state["attributes"])
 
     def _take_notification(self, event: dict[str, Any]) -> None:

@@ -1,10 +1,10 @@
-"""The config flow, with its checks of the outside replaced."""
+"""The setup of a phone, with the checks of the outside replaced."""
 
 from collections.abc import Iterator
 from typing import Any
 from unittest.mock import AsyncMock, patch
 
-from homeassistant.config_entries import SOURCE_USER, ConfigFlowResult
+from homeassistant.config_entries import ConfigFlowResult
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 import pytest
@@ -12,72 +12,45 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.aiden_duplex.const import DOMAIN
 from custom_components.aiden_duplex.home.checks import Problem
-from custom_components.aiden_duplex.phone.link import BoardInfo
 
-FLOW = "custom_components.aiden_duplex.config_flow"
-LINK = {"device": " /dev/ttyUSB0 ", "advanced": {"touch_space": "screen"}}
-PICTURE = {"snapshot_url": "http://127.0.0.1/snapshot.jpg"}
-FOREGROUND = {
-    "base_url": "https://models.example/v1/",
-    "api_key": "Bearer sk-1",
-    "model": "gpt-realtime",
-}
-BACKGROUND = {"base_url": "http://127.0.0.1:1234/v1", "model": "vision"}
-STEPS: list[tuple[str, dict[str, Any]]] = [
-    ("user", LINK),
-    ("picture", PICTURE),
-    ("foreground", FOREGROUND),
-    ("background", BACKGROUND),
-]
+from .conftest import ENTRY_DATA
+from .flows import (
+    BACKGROUND,
+    BOARD,
+    BOARD_ID,
+    FOREGROUND,
+    PICTURE,
+    STEPS,
+    checks_replaced,
+    go,
+    suggested,
+)
 
 
 @pytest.fixture
-def board() -> BoardInfo:
-    """Return a board that answers."""
-    return BoardInfo(
-        board_id="0102030405060708",
-        firmware="1.0",
-        profile="android_touch",
-        phone_connected=True,
-    )
-
-
-@pytest.fixture
-def checks(board: BoardInfo) -> Iterator[dict[str, AsyncMock]]:
-    """Replace the checks by ones that find nothing wrong."""
-    names = ("board", "picture", "foreground", "background")
-    patches = {name: patch(f"{FLOW}.async_check_{name}") for name in names}
-    mocks = {name: item.start() for name, item in patches.items()}
-    mocks["board"].return_value = board
-    for name in names[1:]:
-        mocks[name].return_value = None
-    with patch("custom_components.aiden_duplex.async_setup_entry", return_value=True):
+def checks() -> Iterator[dict[str, AsyncMock]]:
+    """Replace the checks, and the setup of the created entry."""
+    with (
+        checks_replaced() as mocks,
+        patch("custom_components.aiden_duplex.async_setup_entry", return_value=True),
+    ):
         yield mocks
-    for item in patches.values():
-        item.stop()
 
 
-async def _go(
-    hass: HomeAssistant, steps: list[tuple[str, dict[str, Any]]]
-) -> ConfigFlowResult:
-    """Submit steps in order and return the last result."""
-    result = await hass.config_entries.flow.async_init(
-        DOMAIN, context={"source": SOURCE_USER}
-    )
-    for step_id, data in steps:
-        assert result["type"] is FlowResultType.FORM, result
-        assert result["step_id"] == step_id
-        result = await hass.config_entries.flow.async_configure(result["flow_id"], data)
-    return result
+def _detail(result: ConfigFlowResult) -> str:
+    """Return the detail of the problem that a form shows."""
+    placeholders = result["description_placeholders"]
+    assert placeholders is not None
+    return placeholders["detail"]
 
 
 async def test_full_flow(hass: HomeAssistant, checks: dict[str, AsyncMock]) -> None:
     """Four steps make an entry that is bound to the board."""
-    result = await _go(hass, STEPS)
+    result = await go(hass, STEPS)
     assert result["type"] is FlowResultType.CREATE_ENTRY
     assert result["title"] == "Aiden"
     assert result["data"] == {
-        "board_id": "0102030405060708",
+        "board_id": BOARD_ID,
         "device": "/dev/ttyUSB0",
         "touch_space": "screen",
         "picture": {"snapshot_url": PICTURE["snapshot_url"], "camera_entity_id": None},
@@ -92,62 +65,135 @@ async def test_full_flow(hass: HomeAssistant, checks: dict[str, AsyncMock]) -> N
             "model": "vision",
         },
     }
-    assert result["result"].unique_id == "0102030405060708"
+    assert result["options"] == {"show_picture": False}
+    assert result["result"].unique_id == BOARD_ID
     checks["board"].assert_awaited_once_with("/dev/ttyUSB0")
 
 
 async def test_board_and_picture_may_come_later(
     hass: HomeAssistant, checks: dict[str, AsyncMock]
 ) -> None:
-    """Empty answers skip the two; nothing is probed."""
+    """Empty answers skip the two; no board is probed."""
     skipped: list[tuple[str, dict[str, Any]]] = [
         ("user", {"advanced": {"touch_space": "frame"}}),
         ("picture", {}),
     ]
-    result = await _go(hass, skipped + STEPS[2:])
+    result = await go(hass, skipped + STEPS[2:])
     assert result["type"] is FlowResultType.CREATE_ENTRY
     assert result["data"]["device"] is None
+    assert result["data"]["board_id"] is None
     assert result["result"].unique_id is None
     checks["board"].assert_not_awaited()
 
 
-@pytest.mark.parametrize("step", range(4))
-async def test_each_step_recovers_from_an_error(
-    hass: HomeAssistant, checks: dict[str, AsyncMock], step: int
+@pytest.mark.parametrize(
+    ("step", "key", "field"),
+    [
+        (0, "board_busy", "device"),
+        (0, "board_cannot_open", "device"),
+        (0, "board_not_a_board", "device"),
+        (0, "board_wrong_protocol", "device"),
+        (1, "picture_unusable", "snapshot_url"),
+        (1, "camera_unusable", "camera_entity_id"),
+        (1, "picture_twice", "base"),
+        *(
+            (step, key, field)
+            for step in (2, 3)
+            for key, field in (
+                ("address_invalid", "base_url"),
+                ("model_authentication", "api_key"),
+                ("model_quota", "base"),
+                ("model_rate_limited", "base"),
+                ("model_model_unknown", "model"),
+                ("model_bad_request", "model"),
+                ("model_context_overflow", "model"),
+                ("model_timeout", "base_url"),
+                ("model_network", "base_url"),
+                ("model_server", "base"),
+                ("model_protocol", "base_url"),
+            )
+        ),
+    ],
+)
+async def test_each_step_recovers_from_each_problem(
+    hass: HomeAssistant, checks: dict[str, AsyncMock], step: int, key: str, field: str
 ) -> None:
-    """A problem is shown with its detail on the same step; the same answer then goes on."""
-    name = ("board", "picture", "foreground", "background")[step]
-    good = checks[name].return_value
-    checks[name].return_value = Problem(key="picture_unusable", detail="why")
-    result = await _go(hass, STEPS[: step + 1])
+    """A problem is shown at its field with its detail; the same answer then goes on."""
+    check = checks[("board", "picture", "foreground", "background")[step]]
+    good = check.return_value
+    check.return_value = Problem(key=key, detail="why")
+    result = await go(hass, STEPS[: step + 1])
     assert result["type"] is FlowResultType.FORM
     assert result["step_id"] == STEPS[step][0]
-    assert result["errors"] == {"base": "picture_unusable"}
-    assert result["description_placeholders"] == {"detail": "why"}
-    checks[name].return_value = good
-    for _, data in STEPS[step:]:
-        result = await hass.config_entries.flow.async_configure(result["flow_id"], data)
+    assert result["errors"] == {field: key}
+    assert _detail(result) == "why"
+    check.return_value = good
+    result = await go(hass, STEPS[step:], result)
     assert result["type"] is FlowResultType.CREATE_ENTRY
 
 
-async def test_two_pictures_are_refused(
+async def test_the_address_and_key_are_offered_to_the_second_model(
     hass: HomeAssistant, checks: dict[str, AsyncMock]
 ) -> None:
-    """Either an address or a camera."""
-    both = {**PICTURE, "camera_entity_id": "camera.phone"}
-    result = await _go(hass, [STEPS[0], ("picture", both)])
-    assert result["errors"] == {"base": "picture_twice"}
+    """Most people use one service for both."""
+    result = await go(hass, STEPS[:3])
+    assert suggested(result) == {
+        "base_url": "https://models.example/v1",
+        "api_key": "sk-1",
+    }
 
 
 @pytest.mark.parametrize(
     "existing",
-    [{"data": {"device": "/dev/ttyUSB0"}}, {"unique_id": "0102030405060708"}],
+    [{"data": {"device": "/dev/ttyUSB0"}}, {"unique_id": BOARD_ID}],
 )
 async def test_a_board_is_set_up_once(
     hass: HomeAssistant, checks: dict[str, AsyncMock], existing: dict[str, Any]
 ) -> None:
     """The same port and the same board on another port are both refused."""
     MockConfigEntry(domain=DOMAIN, **existing).add_to_hass(hass)
-    result = await _go(hass, STEPS[:1])
+    result = await go(hass, STEPS[:1])
     assert result["type"] is FlowResultType.ABORT
     assert result["reason"] == "already_configured"
+
+
+@pytest.mark.parametrize(
+    ("typed", "title"),
+    [({}, "Aiden 3"), ({"name": "  "}, "Aiden 3"), ({"name": " Mum's "}, "Mum's")],
+)
+async def test_each_phone_has_a_name(
+    hass: HomeAssistant, checks: dict[str, AsyncMock], typed: dict[str, str], title: str
+) -> None:
+    """A free one is offered; the person may choose another."""
+    for taken in ("Aiden", "Aiden 2"):
+        MockConfigEntry(domain=DOMAIN, title=taken, data=ENTRY_DATA).add_to_hass(hass)
+    result = await go(
+        hass, [("user", {**BOARD, **typed}), STEPS[1], ("models", {}), *STEPS[2:]]
+    )
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    assert result["title"] == title
+    assert result["data"]["foreground"]["model"] == FOREGROUND["model"]
+    assert result["data"]["background"]["model"] == BACKGROUND["model"]
+
+
+async def test_the_second_phone_takes_over_the_models(
+    hass: HomeAssistant, checks: dict[str, AsyncMock]
+) -> None:
+    """Both are tried; what is wrong with one is said, and other models may be entered."""
+    first = MockConfigEntry(domain=DOMAIN, title="Aiden", data=ENTRY_DATA)
+    first.add_to_hass(hass)
+    result = await go(hass, STEPS[:2])
+    assert result["step_id"] == "models"
+    assert suggested(result) == {"models_of": first.entry_id}
+    checks["background"].return_value = Problem(key="model_server", detail="why")
+    chosen = ("models", {"models_of": first.entry_id})
+    result = await go(hass, [chosen], result)
+    assert result["errors"] == {"base": "model_server"}
+    assert _detail(result) == "why"
+    checks["background"].return_value = None
+    result = await go(hass, [chosen], result)
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    assert result["title"] == "Aiden 2"
+    for part in ("foreground", "background"):
+        assert result["data"][part] == ENTRY_DATA[part]
+        checks[part].assert_awaited_with(hass, **ENTRY_DATA[part])

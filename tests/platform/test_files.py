@@ -10,9 +10,20 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.service import async_get_all_descriptions
 from homeassistant.setup import async_setup_component
 import pytest
+from voluptuous import Schema
 import yaml
 
 from custom_components.aiden_duplex.const import DOMAIN
+from custom_components.aiden_duplex.flow_steps import (
+    BOARD_SCHEMA,
+    KEY_SCHEMA,
+    MODEL_SCHEMA,
+    NEW_FOREGROUND_SCHEMA,
+    OPTIONS_SCHEMA,
+    PICTURE_SCHEMA,
+    models_schema,
+    user_schema,
+)
 from custom_components.aiden_duplex.models.errors import ModelErrorKind
 from custom_components.aiden_duplex.phone.link import ProbeReason
 from custom_components.aiden_duplex.tasks import errors
@@ -64,16 +75,50 @@ def test_imported_components_are_declared() -> None:
     assert imported <= declared | always_there
 
 
+def test_translations_hold_no_addresses() -> None:
+    """Addresses come through placeholders; nobody shall translate them."""
+    text = (COMPONENT / "translations/en.json").read_text()
+    assert re.findall(r"\w+://\S*|www\.\S*", text) == []
+
+
 def test_every_error_of_the_flow_is_translated() -> None:
     """Each class of failure has a sentence that shows the detail."""
     shown = _json("translations/en.json")["config"]["error"]
     expected = {f"model_{kind}" for kind in ModelErrorKind}
     expected |= {f"board_{reason}" for reason in ProbeReason}
-    expected |= {"picture_twice", "picture_unusable"}
-    assert set(shown) == expected
-    assert all(
-        "{detail}" in text for key, text in shown.items() if key != "picture_twice"
-    )
+    plain = {"address_invalid", "picture_twice"}
+    assert set(shown) == expected | plain | {"camera_unusable", "picture_unusable"}
+    assert "{service_example}" in shown["address_invalid"]
+    assert all("{detail}" in shown[key] for key in set(shown) - plain)
+
+
+@pytest.mark.parametrize(
+    ("step", "schema"),
+    [
+        ("config.user", user_schema("Aiden")),
+        ("config.board", BOARD_SCHEMA),
+        ("config.picture", PICTURE_SCHEMA),
+        ("config.models", models_schema({})),
+        ("config.foreground", NEW_FOREGROUND_SCHEMA),
+        ("config.foreground", MODEL_SCHEMA),
+        ("config.background", MODEL_SCHEMA),
+        ("config.reauth_foreground", KEY_SCHEMA),
+        ("config.reauth_background", KEY_SCHEMA),
+        ("options.init", OPTIONS_SCHEMA),
+    ],
+)
+def test_every_field_of_the_flows_is_translated(step: str, schema: Schema) -> None:
+    """Each has a name and an explanation; sections have a name."""
+    flow, step_id = step.split(".")
+    shown = _json("translations/en.json")[flow]["step"][step_id]
+    sections = shown.get("sections", {})
+    fields = {str(marker) for marker in schema.schema}
+    assert fields == set(shown["data"]) | set(sections)
+    assert set(shown["data_description"]) == set(shown["data"])
+    for name, described in sections.items():
+        inner = {str(marker) for marker in schema.schema[name].schema.schema}
+        assert described["name"]
+        assert inner == set(described["data"]) == set(described["data_description"])
 
 
 def test_every_exception_is_translated_and_used() -> None:

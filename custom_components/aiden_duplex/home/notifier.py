@@ -5,11 +5,14 @@ import re
 
 from homeassistant.components import persistent_notification
 from homeassistant.core import HomeAssistant, callback
+from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
 from ..tasks.model import Delivery, Outcome, Task, TaskEvent, TaskEventType, TaskStatus
 
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]()<>#!|~&]")
+_SHOWN: HassKey[dict[str, set[str]]] = HassKey(f"{DOMAIN}_notifications")
+"""Ids of what was shown since Home Assistant started, by entry."""
 GOAL_LENGTH = 100
 TEXT_LENGTH = 2000
 
@@ -23,10 +26,11 @@ _TITLES = {
 class TaskNotifier:
     """One notification per task: its question, then its end."""
 
-    def __init__(self, hass: HomeAssistant, name: str) -> None:
+    def __init__(self, hass: HomeAssistant, entry_id: str, name: str) -> None:
         """Keep the name that titles begin with."""
         self._hass = hass
         self._name = name
+        self._shown = hass.data.setdefault(_SHOWN, {}).setdefault(entry_id, set())
 
     @callback
     def async_handle(self, event: TaskEvent) -> None:
@@ -38,6 +42,7 @@ class TaskNotifier:
             case TaskEventType.COMPLETED | TaskEventType.FAILED:
                 self._show_end(task)
             case TaskEventType.ANSWERED | TaskEventType.CANCELLED:
+                self._shown.discard(_id(task))
                 persistent_notification.async_dismiss(self._hass, _id(task))
 
     @callback
@@ -67,12 +72,20 @@ class TaskNotifier:
             if len(task.prompt) <= GOAL_LENGTH
             else f"{task.prompt[:GOAL_LENGTH]}…"
         )
+        self._shown.add(_id(task))
         persistent_notification.async_create(
             self._hass,
             f"{plain(goal)}\n\n{plain((text or '')[:TEXT_LENGTH])}",
             title=f"{self._name}: {title}",
             notification_id=_id(task),
         )
+
+
+@callback
+def async_withdraw(hass: HomeAssistant, entry_id: str) -> None:
+    """Withdraw every notification of an entry that is removed."""
+    for notification_id in hass.data.get(_SHOWN, {}).pop(entry_id, ()):
+        persistent_notification.async_dismiss(hass, notification_id)
 
 
 def plain(text: str) -> str:

@@ -34,7 +34,7 @@ from simulator.models.record import Record
 from simulator.models.settings import ModelSettings
 
 from .answers import Answer, answer
-from .validation import check_body, check_image_roles
+from .validation import check_body, check_image_roles, refuse_pictures
 
 _HANG_S = 600.0
 """Even a hanging answer ends some day."""
@@ -65,7 +65,7 @@ class ChatServer:
     async def models(self, request: web.Request) -> web.Response:
         """List the models, as ``GET /v1/models``."""
         try:
-            check_key(request.headers, self._settings.api_key)
+            check_key(request.headers, self._faults.api_key or self._settings.api_key)
         except ApiError as err:
             return err.response()
         names = (self._settings.chat_model, self._settings.realtime_model)
@@ -87,13 +87,15 @@ class ChatServer:
         status = 200
         body: Any = None
         try:
-            check_key(request.headers, self._settings.api_key)
+            check_key(request.headers, self._faults.api_key or self._settings.api_key)
             body = await _read(request)
             _refuse(mode, fault, self._settings.chat_model)
             check_image_roles(body)
             check_body(body)
             if body["model"] != self._settings.chat_model:
                 raise unknown_model(body["model"])
+            if mode is ChatMode.NO_PICTURES:
+                refuse_pictures(body)
             return await self._answer(request, body, mode, fault)
         except ApiError as err:
             status = err.status

@@ -223,6 +223,23 @@ def check_image_roles(body: Any) -> None:
             )
 
 
+def refuse_pictures(body: dict[str, Any]) -> None:
+    """Refuse pictures as the vendor's models without vision do.
+
+    Raises:
+        ApiError: A message carries a picture.
+
+    """
+    for index, message in enumerate(body["messages"]):
+        content = message.get("content")
+        for number, part in enumerate(content if isinstance(content, list) else []):
+            if part["type"] == "image_url":
+                raise bad_request(
+                    "Invalid content type. image_url is only supported by certain models.",
+                    param=f"messages.[{index}].content.[{number}].type",
+                )
+
+
 def _unanswered(ids: Sequence[str], index: int) -> ApiError:
     return bad_request(
         "An assistant message with 'tool_calls' must be followed by tool messages responding to "

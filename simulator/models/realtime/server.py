@@ -54,7 +54,7 @@ class RealtimeServer:
     async def connect(self, request: web.Request) -> web.StreamResponse:
         """Serve one WebSocket until it ends."""
         try:
-            check_key(request.headers, self._settings.api_key)
+            check_key(request.headers, self._faults.api_key or self._settings.api_key)
             self._refuse_upgrade()
         except ApiError as err:
             self._record.add(direction="in", upgrade=request.path_qs, status=err.status)

@@ -369,6 +369,40 @@ async def test_a_wrong_key_is_401_and_is_not_repeated(
             assert "sk-wrong-0123456789" not in text
 
 
+async def test_a_revoked_key_is_refused_by_both_servers_and_never_shown() -> None:
+    """The new key is the only one, until that of the start is taken again."""
+    new = {"Authorization": "Bearer sk-another"}
+
+    async def statuses(client: Client) -> list[int]:
+        return [
+            (await client.get(path, headers=headers)).status
+            for path in ("/v1/models", "/v1/realtime?model=gpt-realtime")
+            for headers in (BEARER, new)
+        ]
+
+    async with serving() as (client, _):
+        # An upgrade with the right key gets as far as being no WebSocket.
+        assert await statuses(client) == [200, 401, 400, 401]
+        order = await client.post("/control/models", json={"api_key": "sk-another"})
+        assert "sk-another" not in await order.text()
+        assert await statuses(client) == [401, 200, 401, 400]
+        shown = await (await client.get("/control/models")).text()
+        assert "sk-another" not in shown
+        await client.post("/control/models", json={"api_key": ""})
+        assert await statuses(client) == [200, 401, 400, 401]
+
+
+async def test_a_model_that_cannot_see_refuses_pictures_only() -> None:
+    """The refusal is the vendor's; a text is answered."""
+    async with serving() as (client, _):
+        await client.post("/control/models", json={"chat": {"mode": "no_pictures"}})
+        status, body = await post(client, messages=[image_message(picture())])
+        assert (status, body["error"]["code"]) == (400, None)
+        assert "image_url is only supported" in body["error"]["message"]
+        status, _ = await post(client)
+        assert status == 200
+
+
 async def test_an_unknown_model_is_404() -> None:
     """An unknown model is 404."""
     async with serving() as (client, _):

@@ -212,6 +212,8 @@ async def test_a_stalled_session_answers_neither_events_nor_pings() -> None:
         {"chat": {"after": -1}},
         {"chat": {"times": "2"}},
         {"chat": "ok"},
+        {"api_key": None},
+        {"api_key": " sk-new"},
     ],
 )
 async def test_an_order_that_makes_no_sense_is_refused_and_changes_nothing(
