@@ -56,7 +56,7 @@ async def async_unload_entry(hass: HomeAssistant, entry: AidenConfigEntry) -> bo
     """End the run, release everything on the phone, close all."""
     if not await hass.config_entries.async_unload_platforms(entry, PLATFORMS):
         return False
-    await entry.runtime_data.async_stop()
+    await entry.runtime_data.async_stop(reload=True)
     return True
 
 

@@ -15,6 +15,8 @@ import voluptuous as vol
 from .const import DOMAIN
 from .tasks.errors import (
     DuplicateTaskError,
+    HaltedError,
+    NotRunningError,
     NotWaitingError,
     StaleQuestionError,
     TaskError,
@@ -45,11 +47,16 @@ QUERY_SCHEMA: Final[VolDictType] = {
     vol.Optional("include_finished", default=False): cv.boolean,
 }
 
+TAKE_OVER_SCHEMA: Final[VolDictType] = {vol.Optional("task_id"): cv.string}
+KILL_SWITCH_SCHEMA: Final[VolDictType] = {vol.Required("active"): cv.boolean}
+
 _ACTIONS: Final[dict[str, tuple[VolDictType, SupportsResponse]]] = {
     "create_task": (CREATE_SCHEMA, SupportsResponse.OPTIONAL),
     "cancel_task": (CANCEL_SCHEMA, SupportsResponse.OPTIONAL),
     "respond": (RESPOND_SCHEMA, SupportsResponse.OPTIONAL),
     "query_tasks": (QUERY_SCHEMA, SupportsResponse.ONLY),
+    "take_over": (TAKE_OVER_SCHEMA, SupportsResponse.OPTIONAL),
+    "set_kill_switch": (KILL_SWITCH_SCHEMA, SupportsResponse.NONE),
 }
 
 
@@ -87,6 +94,8 @@ def translated_errors() -> Iterator[None]:
 
 _CALLERS = (
     DuplicateTaskError,
+    HaltedError,
+    NotRunningError,
     NotWaitingError,
     StaleQuestionError,
     TaskNotFoundError,

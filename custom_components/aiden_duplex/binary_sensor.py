@@ -8,11 +8,10 @@ from homeassistant.const import EntityCategory
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
-from .entity import AidenEntity
+from .entity import AidenEntity, oldest_waiting
 from .phone.types import LinkState
 from .runtime import AidenConfigEntry
 from .sensor import task_attributes
-from .tasks.model import Task
 
 PARALLEL_UPDATES = 0
 
@@ -36,22 +35,16 @@ class NeedsYouSensor(AidenEntity, BinarySensorEntity):
         super().__init__(entry, "needs_you")
 
     @property
-    def _waiting(self) -> Task | None:
-        """Return the task that has waited longest."""
-        waiting = [task for task in self.aiden.tasks.outstanding() if task.is_waiting]
-        return waiting[-1] if waiting else None
-
-    @property
     @override
     def is_on(self) -> bool:
         """Return whether a task waits."""
-        return self._waiting is not None
+        return oldest_waiting(self.aiden) is not None
 
     @property
     @override
     def extra_state_attributes(self) -> dict[str, Any]:
         """Return what is asked."""
-        if (task := self._waiting) is None:
+        if (task := oldest_waiting(self.aiden)) is None:
             return {}
         attributes = task_attributes(task)
         names = ("task_id", "goal", "question_id", "question", "suggested_action")

@@ -8,9 +8,12 @@ DOMAIN: Final = "aiden_duplex"
 
 PLATFORMS: Final = (
     Platform.BINARY_SENSOR,
+    Platform.BUTTON,
     Platform.CONVERSATION,
     Platform.EVENT,
+    Platform.IMAGE,
     Platform.SENSOR,
+    Platform.SWITCH,
 )
 
 CONF_BACKGROUND: Final = "background"

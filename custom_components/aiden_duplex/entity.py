@@ -1,13 +1,16 @@
 """What all entities of the integration share."""
 
+from collections.abc import Callable
 from typing import override
 
-from homeassistant.core import callback
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.device_registry import DeviceInfo
 from homeassistant.helpers.entity import Entity
 
 from .const import DOMAIN, MANUFACTURER
 from .runtime import Aiden, AidenConfigEntry
+from .tasks.model import Task
 
 
 class AidenEntity(Entity):
@@ -37,3 +40,27 @@ class AidenEntity(Entity):
     def _async_changed(self) -> None:
         """Write the state anew."""
         self.async_write_ha_state()
+
+
+@callback
+def async_forget_entities(
+    hass: HomeAssistant, entry: AidenConfigEntry, is_gone: Callable[[str], bool]
+) -> None:
+    """Remove entities of a changed set-up from the registry, chosen by their keys."""
+    registry = er.async_get(hass)
+    prefix = f"{entry.entry_id}_"
+    for known in er.async_entries_for_config_entry(registry, entry.entry_id):
+        if is_gone(known.unique_id.removeprefix(prefix)):
+            registry.async_remove(known.entity_id)
+
+
+def oldest_waiting(aiden: Aiden) -> Task | None:
+    """Return the task that has waited longest for a person."""
+    waiting = [task for task in aiden.tasks.outstanding() if task.is_waiting]
+    return min(waiting, key=_asked_at, default=None)
+
+
+def _asked_at(task: Task) -> float:
+    """Return when a task asked."""
+    action = task.pending_user_action
+    return action.created_at.timestamp() if action else 0.0

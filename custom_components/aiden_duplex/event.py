@@ -8,7 +8,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .entity import AidenEntity
 from .runtime import AidenConfigEntry
-from .sensor import task_attributes
+from .sensor import UNRECORDED, task_attributes
 from .tasks.model import TaskEvent, TaskEventType
 
 PARALLEL_UPDATES = 0
@@ -27,7 +27,7 @@ class TaskEventEntity(AidenEntity, EventEntity):
     """Fires for every step of a task's life."""
 
     _attr_event_types = [str(kind) for kind in TaskEventType]
-    _unrecorded_attributes = frozenset({"evidence", "step", "suggested_action"})
+    _unrecorded_attributes = UNRECORDED
 
     def __init__(self, entry: AidenConfigEntry) -> None:
         """Name the entity."""

@@ -23,8 +23,13 @@ from .const import (
     CONF_CAMERA,
     CONF_FOREGROUND,
     CONF_PICTURE,
+    CONF_RESERVE,
+    CONF_SHOW_PICTURE,
+    CONF_SLOTS,
     CONF_SNAPSHOT_URL,
     CONF_TOUCH_SPACE,
+    DEFAULT_RESERVE,
+    DEFAULT_SLOTS,
     DOMAIN,
 )
 from .foreground.foreground import Foreground
@@ -43,6 +48,7 @@ from .phone.link import Dx1Driver
 from .phone.picture import HttpSnapshotSource, PictureSource
 from .phone.types import LinkState
 from .storage.journal import Journal
+from .tasks.limits import TaskLimits
 from .tasks.manager import TaskManager
 from .tasks.model import TaskEvent
 
@@ -74,6 +80,10 @@ class Aiden:
     phone: PhoneController
     foreground: Foreground
     has_board: bool
+    slots: int
+    """Places in which tasks are shown."""
+    shows_picture: bool
+    """The last look at the phone may be seen in Home Assistant."""
     _hass: HomeAssistant
     _entry: ConfigEntry[Any]
     _transcripts: tuple[Transcript, ...]
@@ -103,7 +113,10 @@ class Aiden:
             transcript=backend,
         )
         tasks = TaskManager(
-            journal=Journal(folder / "tasks.journal"), runner=agent, now=dt_util.utcnow
+            journal=Journal(folder / "tasks.journal"),
+            runner=agent,
+            now=dt_util.utcnow,
+            limits=_limits(entry.options),
         )
         foreground = Foreground(
             connect=functools.partial(_connect, hass, entry),
@@ -111,6 +124,7 @@ class Aiden:
             transcript=user,
             now=dt_util.now,
             phone_ready=functools.partial(_why_not_ready, phone, data),
+            hold=phone.hold,
             language=hass.config.language,
             time_zone=dt_util.async_get_time_zone,
         )
@@ -119,6 +133,8 @@ class Aiden:
             phone=phone,
             foreground=foreground,
             has_board=data.get(CONF_DEVICE) is not None,
+            slots=entry.options.get(CONF_SLOTS, DEFAULT_SLOTS),
+            shows_picture=entry.options.get(CONF_SHOW_PICTURE, False),
             _hass=hass,
             _entry=entry,
             _transcripts=(user, backend),
@@ -130,6 +146,8 @@ class Aiden:
         """Read the journals and begin to look for the board; undo all if that fails."""
         try:
             await self.tasks.load()
+            if self.tasks.halted:
+                self.phone.halt()
             for transcript in self._transcripts:
                 await transcript.load()
             await self.phone.start()
@@ -154,11 +172,37 @@ class Aiden:
 
         self._unsubscribe.append(async_at_started(self._hass, start))
 
-    async def async_stop(self) -> None:
+    @property
+    def is_halted(self) -> bool:
+        """Return whether the kill switch is on."""
+        return self.tasks.halted
+
+    async def async_halt(self) -> None:
+        """Turn the kill switch on: the phone first, it needs nobody else."""
+        self.phone.halt()
+        try:
+            await self.tasks.halt()
+        finally:
+            self._async_changed()
+
+    async def async_resume(self) -> None:
+        """Turn the kill switch off, when that is durable.
+
+        Raises:
+            TaskStorageError: It could not be stored; the switch stays on.
+
+        """
+        await self.tasks.resume()
+        if not self.tasks.halted:
+            self.phone.resume()
+        self._async_changed()
+
+    async def async_stop(self, *, reload: bool = False) -> None:
         """End everything once, in order, each step bounded; a failed step stops no other.
 
         No new act starts from the first moment. The conversation closes before the
-        tasks, so that what it told is still noted.
+        tasks, so that what it told is still noted. ``reload`` is True when Home
+        Assistant goes on: a run that is cut off then does not count as a recovery.
         """
         for unsubscribe in self._unsubscribe:
             unsubscribe()
@@ -169,7 +213,8 @@ class Aiden:
         if (task := self.tasks.current) is not None:
             self.phone.revoke(task.id)
         await self._async_close("conversation", self.foreground.close)
-        await self._async_close("tasks", self.tasks.close)
+        close_tasks = functools.partial(self.tasks.close, counts=not reload)
+        await self._async_close("tasks", close_tasks)
         await self._async_close("phone", self.phone.close)
         for transcript in self._transcripts:
             await self._async_close("transcript", transcript.close)
@@ -200,9 +245,18 @@ class Aiden:
                 _LOGGER.exception("A listener failed")
 
     @callback
-    def _async_task_event(self, _event: TaskEvent) -> None:
-        """Tell the listeners that a task changed."""
-        self._async_changed()
+    def _async_task_event(self, event: TaskEvent) -> None:
+        """Tell the listeners that a task changed; a live step is for those who subscribe."""
+        if not event.is_step:
+            self._async_changed()
+
+
+def _limits(options: Mapping[str, Any]) -> TaskLimits:
+    """Return the numbers of the task manager that are options."""
+    return TaskLimits(
+        slots=options.get(CONF_SLOTS, DEFAULT_SLOTS),
+        reserve_s=options.get(CONF_RESERVE, DEFAULT_RESERVE),
+    )
 
 
 def _build_phone(hass: HomeAssistant, data: Mapping[str, Any]) -> PhoneController:

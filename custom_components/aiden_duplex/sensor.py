@@ -7,13 +7,19 @@ from homeassistant.core import Context, HomeAssistant, ServiceResponse
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from . import actions
-from .entity import AidenEntity
+from .entity import AidenEntity, async_forget_entities
 from .runtime import AidenConfigEntry
 from .tasks.model import Decision, Origin, Task, TaskStatus
 
 PARALLEL_UPDATES = 0
 
 STATE_IDLE = "idle"
+SLOT = "slot_"
+"""Begins the keys of the slots."""
+UNRECORDED = frozenset(
+    {"error", "evidence", "question", "result", "suggested_action"}
+)
+"""Attributes that are too large for the history."""
 GOAL_SHORT_LENGTH = 200
 """Characters of a goal in an attribute; the whole goal is in the action's response."""
 TEXT_SHORT_LENGTH = 1000
@@ -26,32 +32,41 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Set up the sensors."""
-    async_add_entities([TaskSensor(entry), OutstandingSensor(entry)])
+    slots = entry.runtime_data.slots
+    async_forget_entities(
+        hass,
+        entry,
+        lambda key: key.startswith(SLOT) and int(key.removeprefix(SLOT)) > slots,
+    )
+    async_add_entities(
+        [
+            TaskSensor(entry),
+            OutstandingSensor(entry),
+            *(SlotSensor(entry, number) for number in range(1, slots + 1)),
+        ]
+    )
 
 
-class TaskSensor(AidenEntity, SensorEntity):
-    """The current task; also the target of the actions, so that permissions apply."""
+class StatusSensor(AidenEntity, SensorEntity):
+    """The status of one task.
+
+    The live step is not here: each would be a row of the history. Dashboards get it over
+    the websocket.
+    """
 
     _attr_device_class = SensorDeviceClass.ENUM
     _attr_options = [STATE_IDLE, *(str(status) for status in TaskStatus)]
-    _attr_supported_features = actions.FEATURE_TASKS
-    _unrecorded_attributes = frozenset(
-        {"error", "evidence", "queue_position", "result", "step", "suggested_action"}
-    )
-
-    def __init__(self, entry: AidenConfigEntry) -> None:
-        """Name the sensor."""
-        super().__init__(entry, "task")
+    _unrecorded_attributes = UNRECORDED
 
     @property
     def _task(self) -> Task | None:
-        """Return the task in work, else the newest one."""
-        return self.aiden.tasks.current or next(iter(self.aiden.tasks.tasks()), None)
+        """Return the task."""
+        raise NotImplementedError
 
     @property
     @override
     def native_value(self) -> str:
-        """Return the status of the current task."""
+        """Return the status of the task."""
         return str(task.status) if (task := self._task) else STATE_IDLE
 
     @property
@@ -59,6 +74,39 @@ class TaskSensor(AidenEntity, SensorEntity):
     def extra_state_attributes(self) -> dict[str, Any]:
         """Return the task's essentials, each cut to a bounded length."""
         return task_attributes(task) if (task := self._task) else {}
+
+
+class SlotSensor(StatusSensor):
+    """The task in one of the places that tasks are shown in."""
+
+    def __init__(self, entry: AidenConfigEntry, number: int) -> None:
+        """Name the sensor by its number."""
+        super().__init__(entry, f"{SLOT}{number}")
+        self._attr_translation_key = "slot"
+        self._attr_translation_placeholders = {"number": str(number)}
+        self._number = number
+
+    @property
+    @override
+    def _task(self) -> Task | None:
+        """Return the task in this place."""
+        return self.aiden.tasks.slot(self._number)
+
+
+class TaskSensor(StatusSensor):
+    """The current task; also the target of the actions, so that permissions apply."""
+
+    _attr_supported_features = actions.FEATURE_TASKS
+
+    def __init__(self, entry: AidenConfigEntry) -> None:
+        """Name the sensor."""
+        super().__init__(entry, "task")
+
+    @property
+    @override
+    def _task(self) -> Task | None:
+        """Return the task in work, else the newest one."""
+        return self.aiden.tasks.current or next(iter(self.aiden.tasks.tasks()), None)
 
     async def async_create_task(
         self, goal: str, repeat: bool = False
@@ -94,6 +142,20 @@ class TaskSensor(AidenEntity, SensorEntity):
             )
         return {"task": task.as_dict()}
 
+    async def async_take_over(self, task_id: str | None = None) -> ServiceResponse:
+        """Pause a task so that the person can do a part: action ``take_over``."""
+        with actions.translated_errors():
+            task = await self.aiden.tasks.take_over(task_id)
+        return {"task": task.as_dict()}
+
+    async def async_set_kill_switch(self, active: bool) -> None:
+        """Stop everything or let it go on: action ``set_kill_switch``."""
+        with actions.translated_errors():
+            if active:
+                await self.aiden.async_halt()
+            else:
+                await self.aiden.async_resume()
+
     async def async_query_tasks(
         self, task_id: str | None = None, include_finished: bool = False
     ) -> ServiceResponse:
@@ -123,17 +185,18 @@ class OutstandingSensor(AidenEntity, SensorEntity):
 
 
 def task_attributes(task: Task) -> dict[str, Any]:
-    """Return a task for attributes: bounded texts, nothing absent left out."""
+    """Return a task for attributes: bounded texts, nothing absent left out.
+
+    Nothing that changes between the events of a task's life: it would fill the history.
+    """
     action = task.pending_user_action
     return {
         "task_id": task.id,
         "goal": shorten(task.prompt, GOAL_SHORT_LENGTH),
         "outcome": task.outcome and str(task.outcome),
-        "step": shorten(task.step, GOAL_SHORT_LENGTH),
         "result": shorten(task.result, TEXT_SHORT_LENGTH),
         "error": shorten(task.error, TEXT_SHORT_LENGTH),
         "evidence": shorten(task.evidence, TEXT_SHORT_LENGTH),
-        "queue_position": task.queue_position,
         "question_id": action and action.id,
         "question": action and shorten(action.details, TEXT_SHORT_LENGTH),
         "suggested_action": action

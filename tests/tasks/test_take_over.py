@@ -223,6 +223,24 @@ async def test_the_kill_switch_works_on_a_full_disk() -> None:
 
 
 @virtual
+async def test_turning_it_on_again_wins_over_turning_it_off() -> None:
+    """Also while that is on its way to the disk; after a crash, too."""
+    house = await House().open()
+    await house.manager.halt()
+    house.journal.hold()
+    off = asyncio.create_task(house.manager.resume())
+    await settle()
+    on = asyncio.create_task(house.manager.halt())
+    await settle()
+    house.journal.let_go()
+    await asyncio.gather(off, on)
+    assert house.manager.halted
+    house = await house.crash()
+    assert house.manager.halted
+    await house.close()
+
+
+@virtual
 async def test_a_reservation_that_ends_under_the_kill_switch_is_not_waited_for() -> (
     None
 ):

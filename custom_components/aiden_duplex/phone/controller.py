@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 import contextlib
+import logging
 
 from . import acts
 from .acts import Aim
@@ -25,6 +26,8 @@ from .types import (
     PictureError,
     Point,
 )
+
+_LOGGER = logging.getLogger(__name__)
 
 RELEASE_S = 7.0
 """How long giving the lease back waits for the phone to be let go: a stop takes at most
@@ -83,6 +86,7 @@ class PhoneController:
         self._looked_at: float | None = None
         self._picture_ok = False
         self._callbacks: list[Callable[[], None]] = []
+        self._watchers: list[Callable[[Observation], None]] = []
         self._changed = asyncio.Event()
         self._unsubscribe: Callable[[], None] | None = None
 
@@ -126,6 +130,11 @@ class PhoneController:
         """Call back after a change of ``link`` or ``picture_ok``; return the undoing."""
         self._callbacks.append(callback)
         return lambda: self._callbacks.remove(callback)
+
+    def watch(self, callback: Callable[[Observation], None]) -> Callable[[], None]:
+        """Call back with every look at the screen; return the undoing."""
+        self._watchers.append(callback)
+        return lambda: self._watchers.remove(callback)
 
     # The lease.
 
@@ -218,6 +227,8 @@ class PhoneController:
                 break
         self._last_observation = observation
         self._observed = lease
+        for watcher in tuple(self._watchers):
+            _guarded(watcher, observation)
         return observation
 
     async def _until_not_held(self, lease: Lease) -> None:
@@ -399,4 +410,14 @@ class PhoneController:
         """Wake what waits and tell the subscribers."""
         self._changed.set()
         for callback in tuple(self._callbacks):
-            callback()
+            _guarded(callback)
+
+
+def _guarded[**P](
+    callback: Callable[P, None], *args: P.args, **kwargs: P.kwargs
+) -> None:
+    """Call a listener; one that fails stops neither the phone nor the others."""
+    try:
+        callback(*args, **kwargs)
+    except Exception:
+        _LOGGER.exception("A listener of the phone failed")

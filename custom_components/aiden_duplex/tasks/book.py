@@ -59,6 +59,8 @@ class TaskBook:
         """The number of the last ending."""
         self.halted = False
         """The kill switch is on."""
+        self.halts = 0
+        """How often it was turned on."""
         self._items: dict[str, Item] = {}
         self._listeners: list[Callable[[TaskEvent], None]] = []
         self._events: deque[TaskEvent] = deque()

@@ -241,6 +241,7 @@ class TaskManager:
         """
         self._check_open()
         self._book.halted = True
+        self._book.halts += 1
         self._worker.halt()
         saved = self._book.save_switch(halted=True)
         await asyncio.wait({saved}, timeout=self._limits.cancel_save_s)
@@ -255,8 +256,12 @@ class TaskManager:
         self._check_open()
         if not self._book.halted:
             return
+        halts = self._book.halts
         if not await self._book.save_switch(halted=False):
             raise TaskStorageError(self._book.ledger.trouble)
+        if self._book.halts != halts:
+            # It was turned on again meanwhile, and that counts.
+            return
         self._book.halted = False
         self._worker.wake()
 

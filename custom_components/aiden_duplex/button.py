@@ -1,0 +1,101 @@
+"""Buttons: stop the current task, answer or refuse what it asks."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import override
+
+from homeassistant.components.button import ButtonEntity, ButtonEntityDescription
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
+
+from .actions import translated_errors
+from .entity import AidenEntity, oldest_waiting
+from .runtime import Aiden, AidenConfigEntry
+from .tasks.errors import NotRunningError
+from .tasks.model import Decision, Task
+
+# A stop must not wait behind anything.
+PARALLEL_UPDATES = 0
+
+DONE = "Done."
+NO = "No."
+"""What the person is taken to have said."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AidenButtonDescription(ButtonEntityDescription):
+    """What a button works on, and what it does to it."""
+
+    task: Callable[[Aiden], Task | None]
+    press: Callable[[Aiden, Task], Awaitable[object]]
+
+
+def _unfinished(aiden: Aiden) -> Task | None:
+    """Return the task in work, one that waits for a person, or the next one."""
+    unfinished = [
+        task for task in aiden.tasks.outstanding() if not task.status.is_terminal
+    ]
+    return aiden.tasks.current or (unfinished[-1] if unfinished else None)
+
+
+async def _respond(aiden: Aiden, task: Task, words: str, decision: Decision) -> None:
+    """Answer the question that the task has asked, and no later one."""
+    question = task.pending_user_action
+    await aiden.tasks.respond(
+        task.id, words, decision=decision, question_id=question.id if question else None
+    )
+
+
+BUTTONS = (
+    AidenButtonDescription(
+        key="cancel",
+        task=_unfinished,
+        press=lambda aiden, task: aiden.tasks.cancel(task.id),
+    ),
+    AidenButtonDescription(
+        key="proceed",
+        task=oldest_waiting,
+        press=lambda aiden, task: _respond(aiden, task, DONE, Decision.ANSWERED),
+    ),
+    AidenButtonDescription(
+        key="refuse",
+        task=oldest_waiting,
+        press=lambda aiden, task: _respond(aiden, task, NO, Decision.REFUSED),
+    ),
+)
+
+
+async def async_setup_entry(
+    hass: HomeAssistant,
+    entry: AidenConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
+) -> None:
+    """Set up the buttons."""
+    async_add_entities(AidenButton(entry, description) for description in BUTTONS)
+
+
+class AidenButton(AidenEntity, ButtonEntity):
+    """A button that is there while there is something for it to do."""
+
+    entity_description: AidenButtonDescription
+
+    def __init__(
+        self, entry: AidenConfigEntry, description: AidenButtonDescription
+    ) -> None:
+        """Name the button."""
+        super().__init__(entry, description.key)
+        self.entity_description = description
+
+    @property
+    @override
+    def available(self) -> bool:
+        """Return whether there is something to do."""
+        return self.entity_description.task(self.aiden) is not None
+
+    @override
+    async def async_press(self) -> None:
+        """Do it."""
+        with translated_errors():
+            if (task := self.entity_description.task(self.aiden)) is None:
+                raise NotRunningError
+            await self.entity_description.press(self.aiden, task)
