@@ -111,7 +111,12 @@ def _placeholders(err: TaskError) -> dict[str, str]:
         case DuplicateTaskError():
             existing = [err.existing] if err.existing else err.outstanding
             return {"existing": ", ".join(task.id for task in existing)}
-        case TaskNotFoundError() | NotWaitingError() | StaleQuestionError():
+        case (
+            TaskNotFoundError()
+            | NotWaitingError()
+            | NotRunningError()
+            | StaleQuestionError()
+        ):
             return {"task_id": err.task_id}
         case _:
             return {"detail": str(err)}

@@ -16,9 +16,7 @@ PARALLEL_UPDATES = 0
 STATE_IDLE = "idle"
 SLOT = "slot_"
 """Begins the keys of the slots."""
-UNRECORDED = frozenset(
-    {"error", "evidence", "question", "result", "suggested_action"}
-)
+UNRECORDED = frozenset({"error", "evidence", "question", "result", "suggested_action"})
 """Attributes that are too large for the history."""
 GOAL_SHORT_LENGTH = 200
 """Characters of a goal in an attribute; the whole goal is in the action's response."""

@@ -59,10 +59,13 @@ def test_imported_components_are_declared() -> None:
     declared = {*manifest["dependencies"], *manifest["after_dependencies"], DOMAIN}
     always_there = {
         "binary_sensor",
+        "button",
         "diagnostics",
         "event",
+        "image",
         "persistent_notification",
         "sensor",
+        "switch",
     }
     imported = set()
     for file in [*COMPONENT.glob("*.py"), *COMPONENT.glob("home/*.py")]:
@@ -202,7 +205,10 @@ async def test_home_assistant_reads_the_actions(hass: HomeAssistant) -> None:
     """The descriptions load and carry target and response."""
     assert await async_setup_component(hass, DOMAIN, {})
     descriptions = (await async_get_all_descriptions(hass))[DOMAIN]
-    assert set(descriptions) == {"create_task", "cancel_task", "respond", "query_tasks"}
+    assert set(descriptions) == {
+        *("create_task", "cancel_task", "respond", "query_tasks"),
+        *("set_kill_switch", "take_over"),
+    }
     assert descriptions["query_tasks"]["response"] == {"optional": False}
     assert descriptions["create_task"]["response"] == {"optional": True}
     assert descriptions["create_task"]["target"]["entity"]

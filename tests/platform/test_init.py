@@ -37,15 +37,20 @@ async def test_entities_and_device(
     entity_registry: er.EntityRegistry,
     device_registry: dr.DeviceRegistry,
 ) -> None:
-    """One device carries the six entities."""
+    """One device carries them all; the picture of the screen only if it is wanted."""
     entities = er.async_entries_for_config_entry(entity_registry, entry.entry_id)
     assert {entity.entity_id for entity in entities} == {
         "binary_sensor.aiden_link_to_the_phone",
         "binary_sensor.aiden_needs_you",
+        "button.aiden_cancel_task",
+        "button.aiden_done_go_on",
+        "button.aiden_refuse",
         "conversation.aiden",
         "event.aiden_task_event",
         "sensor.aiden_current_task",
         "sensor.aiden_outstanding_tasks",
+        *(f"sensor.aiden_task_slot_{number}" for number in range(1, 5)),
+        "switch.aiden_kill_switch",
     }
     assert len(dr.async_entries_for_config_entry(device_registry, entry.entry_id)) == 1
     assert _state(hass, "sensor.aiden_current_task") == "idle"

@@ -36,7 +36,39 @@ _PARTS: Final = (
 )
 """Parts of words, for scripts and languages in which words are joined or inflected."""
 _FILLERS: Final = frozenset(
-    ["a", "ah", "aiden", "bitte", "doch", "du", "hey", "just", "mal", "nein", "no", "non", "nou", "now", "oh", "ok", "okay", "please", "por", "favor", "s'il", "sofort", "te", "uh", "vous", "you", "plaît", "can", "could", "würdest", "kannst"]
+    [
+        "a",
+        "ah",
+        "aiden",
+        "bitte",
+        "doch",
+        "du",
+        "hey",
+        "just",
+        "mal",
+        "nein",
+        "no",
+        "non",
+        "nou",
+        "now",
+        "oh",
+        "ok",
+        "okay",
+        "please",
+        "por",
+        "favor",
+        "s'il",
+        "sofort",
+        "te",
+        "uh",
+        "vous",
+        "you",
+        "plaît",
+        "can",
+        "could",
+        "würdest",
+        "kannst",
+    ]
 )
 
 _CLAUSES: Final = re.compile(r"[.!?;:,…\n¡¿。！？、，]+")
