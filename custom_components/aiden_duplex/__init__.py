@@ -12,13 +12,15 @@ from .const import DOMAIN, PLATFORMS
 from .runtime import Aiden, AidenConfigEntry, storage_folder
 from .storage.journal import JournalError
 from .tasks.errors import TaskStorageError
+from .websocket_api import async_setup_websocket_api
 
 CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
-    """Register the actions."""
+    """Register the actions and the commands of the dashboard."""
     async_setup_actions(hass)
+    async_setup_websocket_api(hass)
     return True
 
 
