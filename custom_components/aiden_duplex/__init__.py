@@ -9,6 +9,7 @@ from homeassistant.helpers.typing import ConfigType
 
 from .actions import async_setup_actions
 from .const import DOMAIN, PLATFORMS
+from .dashboard import async_setup_dashboard
 from .runtime import Aiden, AidenConfigEntry, storage_folder
 from .storage.journal import JournalError
 from .tasks.errors import TaskStorageError
@@ -18,9 +19,10 @@ CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
-    """Register the actions and the commands of the dashboard."""
+    """Register the actions, the dashboard and its command."""
     async_setup_actions(hass)
     async_setup_websocket_api(hass)
+    await async_setup_dashboard(hass)
     return True
 
 
