@@ -1,6 +1,6 @@
-/** What the frontend loads: the card, and the strategy that makes a ready dashboard of it. */
+/** What the frontend loads on every page: the strategy of a ready dashboard, then the card. */
 
-import { AidenDuplexCard, taskSensors } from "./card.js";
+import { taskSensors } from "./phones.js";
 import { texts } from "./texts.js";
 
 function card(entity) {
@@ -10,16 +10,16 @@ function card(entity) {
 class AidenDuplexDashboard extends HTMLElement {
   /** Return a dashboard with one view for each phone. */
   static async generate(config, hass) {
-    const sensors = config.entity ? [hass.entities[config.entity] ?? { entity_id: config.entity }] : taskSensors(hass);
+    const sensors = config.entity ? [config.entity] : taskSensors(hass);
     if (sensors.length === 0) {
       const content = texts(hass.language)("no_phone_set_up");
       return { views: [{ cards: [{ type: "markdown", content }] }] };
     }
-    const views = sensors.map(({ entity_id, device_id }) => {
-      const device = hass.devices[device_id];
+    const views = sensors.map((entityId) => {
+      const device = hass.devices[hass.entities[entityId]?.device_id];
       const title = device?.name_by_user ?? device?.name ?? "Aiden";
-      const path = entity_id.split(".")[1];
-      return { title, path, type: "panel", cards: [card(entity_id)] };
+      const path = entityId.split(".")[1];
+      return { title, path, type: "panel", cards: [card(entityId)] };
     });
     return { views };
   }
@@ -38,9 +38,11 @@ function define(name, element) {
   if (!customElements.get(name)) customElements.define(name, element);
 }
 
-define("aiden-duplex-card", AidenDuplexCard);
 define("ll-strategy-dashboard-aiden-duplex", AidenDuplexDashboard);
 define("ll-strategy-view-aiden-duplex", AidenDuplexView);
+
+// The frontend waits for a strategy no longer than five seconds: the card comes behind it.
+import("./card.js").catch((err) => console.error("The card of Aiden Duplex was not loaded", err));
 
 const t = texts(document.documentElement.lang);
 const about = { name: t("card_name"), description: t("card_description") };

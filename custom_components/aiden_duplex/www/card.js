@@ -3,25 +3,19 @@
 import { el, say } from "./dom.js";
 import { Feed } from "./feed.js";
 import { header, picture, questions, task, tasks } from "./parts.js";
+import { taskSensors } from "./phones.js";
 import { STYLE } from "./style.js";
 import { talk } from "./talk.js";
 import { texts } from "./texts.js";
 
-/** Return the task sensors that the user can see, by what the frontend knows already. */
-export function taskSensors(hass) {
-  return Object.values(hass.entities ?? {})
-    .filter((entity) => entity.platform === "aiden_duplex" && entity.translation_key === "task")
-    .filter((entity) => hass.states[entity.entity_id]);
-}
-
-export class AidenDuplexCard extends HTMLElement {
+class AidenDuplexCard extends HTMLElement {
   static getConfigForm() {
     const filter = { integration: "aiden_duplex", domain: "sensor", device_class: "enum" };
     return { schema: [{ name: "entity", required: true, selector: { entity: { filter } } }] };
   }
 
   static getStubConfig(hass) {
-    return { entity: taskSensors(hass)[0]?.entity_id ?? "" };
+    return { entity: taskSensors(hass)[0] ?? "" };
   }
 
   setConfig(config) {
@@ -58,8 +52,11 @@ export class AidenDuplexCard extends HTMLElement {
     this._alert = el("p", { className: "banner", role: "status" });
     this._failure = el("p", { className: "banner error", role: "alert" });
     this._header = header();
-    this._parts = [task(), questions(), talk(), picture(), tasks()];
-    this._body = el("div", { className: "body" }, ...this._parts.map((part) => part.node));
+    const left = [task(), questions(), tasks()];
+    const right = [talk(), picture()];
+    this._parts = [...left, ...right];
+    const columns = [left, right].map((parts) => el("div", {}, ...parts.map((part) => part.node)));
+    this._body = el("div", { className: "body" }, ...columns);
     const frame = el("div", { className: "frame" }, this._header.node, this._alert, this._failure, this._body);
     const root = this.attachShadow({ mode: "open" });
     root.append(el("style", {}, STYLE), el("ha-card", {}, frame));
@@ -121,4 +118,9 @@ export class AidenDuplexCard extends HTMLElement {
       say(this._failure, texts(this._hass.language)("failed_action", detail));
     }
   }
+}
+
+// Another version of this module may be there already.
+if (!customElements.get("aiden-duplex-card")) {
+  customElements.define("aiden-duplex-card", AidenDuplexCard);
 }

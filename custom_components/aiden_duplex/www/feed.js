@@ -24,12 +24,9 @@ export class Feed {
     this._connection.removeEventListener("ready", this._onReady);
     this._connection.removeEventListener("disconnected", this._onDisconnected);
     this._end();
-    this._unsubscribe?.().catch(() => {});
-    this._unsubscribe = null;
   }
 
   _restart() {
-    this._end();
     this._retryMs = FIRST_RETRY_MS;
     this._subscribe();
   }
@@ -38,17 +35,20 @@ export class Feed {
   _end() {
     this._turn += 1;
     clearTimeout(this._timer);
+    this._unsubscribe?.().catch(() => {});
+    this._unsubscribe = null;
   }
 
   _lost() {
-    this._end();
     // The next connection counts from one again: this number would end a stranger's subscription.
     this._unsubscribe = null;
+    this._end();
     this._show(null, "disconnected");
   }
 
   async _subscribe() {
-    const turn = (this._turn += 1);
+    this._end();
+    const turn = this._turn;
     this._shown = {};
     const take = (event) => turn === this._turn && this._take(event);
     try {

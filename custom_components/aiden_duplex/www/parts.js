@@ -124,18 +124,22 @@ export function questions() {
       el("h3", {}, t("question")),
       el("p", {}, question.details),
       el("p", { className: "text" }, question.suggested_action ?? ""),
-      el("p", { className: "text quiet" }, t("question_about", question.goal)),
+      el("p", { className: "text quiet" }),
       el("form", { onsubmit }, input, done, answer, refuse));
   };
   const node = el("section", { className: "ask", "aria-live": "polite" });
   const update = (next) => {
     view = next;
-    keep(node, view.shown.questions ?? [], make, () => {});
+    keep(node, view.shown.questions, make, (item, question) => {
+      // The current task's goal stands right above.
+      const isOther = question.task_id !== view.shown.current?.id;
+      say(item.children[3], isOther ? view.t("question_about", question.goal) : "");
+    });
   };
   return { node, update };
 }
 
-/** The tasks in their slots. */
+/** The tasks beside the current one. */
 export function tasks() {
   let view;
   const make = (row) => {
@@ -154,8 +158,7 @@ export function tasks() {
     showStatus(text.children[1], status(row, t));
     say(stop, t("stop"));
     stop.setAttribute("aria-label", t("stop_named", row.goal));
-    // The current task has its own button.
-    stop.hidden = !IN_FLIGHT.includes(row.status) || row.id === view.shown.current?.id;
+    stop.hidden = !IN_FLIGHT.includes(row.status);
   };
   const heading = el("h3");
   const list = el("ul");
@@ -163,12 +166,13 @@ export function tasks() {
   const node = el("section", { className: "tasks" }, heading, list, more);
   const update = (next) => {
     view = next;
-    const rows = view.shown.tasks ?? [];
+    const current = view.shown.current?.id;
+    const rows = (view.shown.tasks).filter((row) => row.id !== current);
     say(heading, view.t("tasks"));
     node.hidden = rows.length === 0;
     keep(list, rows, make, show);
     const outstanding = view.shown.outstanding ?? 0;
-    say(more, outstanding > rows.length ? view.t("more_tasks", String(outstanding)) : "");
+    say(more, outstanding > view.shown.tasks.length ? view.t("more_tasks", String(outstanding)) : "");
   };
   return { node, update };
 }

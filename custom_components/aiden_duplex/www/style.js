@@ -14,16 +14,10 @@ header > div { flex: 1 1 180px; }
 .banner { margin-top: 12px; padding: 10px 12px; border-radius: 8px; border-left: 4px solid var(--warning-color);
   background: var(--secondary-background-color); }
 .banner.error { border-color: var(--error-color); }
-.body { display: grid; gap: 20px; margin-top: 20px; grid-template-columns: minmax(0, 1fr);
-  grid-template-areas: "task" "ask" "talk" "picture" "tasks"; }
-.task { grid-area: task; } .ask { grid-area: ask; } .talk { grid-area: talk; }
-.picture { grid-area: picture; } .tasks { grid-area: tasks; }
-@container (min-width: 720px) {
-  .body { grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); column-gap: 32px;
-    grid-template-areas: "task picture" "ask picture" "talk picture" "tasks picture";
-    grid-template-rows: auto auto auto 1fr; }
-}
-.body > .ask:empty { display: none; }
+.body { display: grid; gap: 24px 32px; margin-top: 20px; grid-template-columns: minmax(0, 1fr); align-items: start; }
+.body > div { display: grid; gap: 24px; grid-template-columns: minmax(0, 1fr); }
+@container (min-width: 720px) { .body { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); } }
+.ask:empty { display: none; }
 .goal { font-size: 1.125rem; margin: 6px 0; }
 .status { display: inline-flex; align-items: center; gap: 8px; font-weight: 500; }
 .status::before { content: ""; width: 10px; height: 10px; border-radius: 50%; flex: none; background: currentColor; }
@@ -52,7 +46,7 @@ input { font: inherit; font-size: 16px; min-width: 0; flex: 1 1 160px; box-sizin
 input::placeholder { color: var(--secondary-text-color); }
 .ask { display: grid; gap: 12px; }
 .question { border: 1px solid var(--warning-color); border-left-width: 4px; border-radius: 8px; padding: 12px; }
-.question input { width: 100%; margin-top: 12px; }
+.question form { margin-top: 12px; }
 .tasks ul { list-style: none; margin: 0; padding: 0; }
 .tasks li { display: flex; gap: 12px; align-items: center; padding: 8px 0; border-top: 1px solid var(--divider-color); }
 .tasks li > div { flex: 1; min-width: 0; }
