@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 import json
+import re
 import time
 from typing import Final, Self
 
@@ -27,8 +28,14 @@ FLAGS: Final = (
 )
 DEADLINE_MS: Final = 60_000
 
-HARMLESS: Final[dict[str, str]] = {}
-"""Errors of Home Assistant's own pages: a part of the text, and why it is not ours."""
+HARMLESS: Final = {
+    r"net::ERR_CONNECTION_REFUSED": "The browser says so while Home Assistant restarts.",
+    r"Failed to fetch dynamically imported module: \S+/frontend_latest/": "A part of "
+    "Home Assistant's own frontend that it wanted to load while it restarted.",
+    r'"message":"Subscription not found\."': "Home Assistant's own, after a restart: it "
+    "comes on a page without anything of ours as well. Ours are caught.",
+}
+"""Errors of Home Assistant's own pages: an expression, and why it is not ours."""
 
 SIGN_IN: Final = "localStorage.setItem('hassTokens', JSON.stringify(%s));"
 
@@ -120,7 +127,7 @@ class Browser:
 
     def _take(self, text: str) -> None:
         """Keep an error unless it is known to be harmless."""
-        if not any(part in text for part in HARMLESS):
+        if not any(re.search(pattern, text) for pattern in HARMLESS):
             self.errors.append(text)
 
 
