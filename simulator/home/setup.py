@@ -77,8 +77,8 @@ async def save_dashboard(
     """Save a dashboard: Aiden's own card, and the simulated phone beside it."""
     simulation = {
         "type": "markdown",
-        "content": "**This is a simulation: no real phone is connected.** Say *turn on airplane "
-        "mode* to Aiden. You can be the person's finger on "
+        "content": "**This is a simulation: no real phone is connected.** Tell Aiden to *turn on "
+        "airplane mode*. You can be the person's finger on "
         f"[the simulator's page]({simulator['http']}/).",
     }
     aiden = {"type": "custom:aiden-duplex-card", "entity": entities["sensor.task"]}

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any, Final
 
-from playwright.async_api import Locator, expect
+from playwright.async_api import Locator, ViewportSize, expect
 import pytest
 
 from simulator.home.setup import save_dashboard
@@ -17,7 +17,9 @@ from .conftest import Run
 from .fake_card import FAKE, FAKE_SHOWN, FAKE_STATES
 from .world import World
 
-WIDTHS: Final = {"phone": (360, 780), "desktop": (1280, 800)}
+PHONE: Final[ViewportSize] = {"width": 360, "height": 780}
+DESKTOP: Final[ViewportSize] = {"width": 1280, "height": 800}
+WIDTHS: Final = {"phone": PHONE, "desktop": DESKTOP}
 THEMES: Final = ("light", "dark")
 PATH: Final = "aiden-view"
 LONG_GOAL: Final = f"write a note saying {'many words and ' * 12}an end"
@@ -77,8 +79,8 @@ async def _look(browser: Browser, card: Locator, folder: Path, name: str) -> Non
     shades = {}
     for theme in THEMES:
         await page.emulate_media(color_scheme=theme)
-        for width, (x, y) in WIDTHS.items():
-            await page.set_viewport_size({"width": x, "height": y})
+        for width, size in WIDTHS.items():
+            await page.set_viewport_size(size)
             await expect(card).to_be_visible()
             # The sidebar slides away for a moment when the window becomes narrow.
             for fault in (COVERED, OVERFLOWING):
@@ -125,7 +127,7 @@ def test_idle(
     """Nothing to do: the view says so and takes a sentence, which is answered."""
 
     async def scenario() -> None:
-        await expect(card.locator(".status").first).to_have_text("Idle")
+        await expect(card.locator(".task .status")).to_have_text("Idle")
         await expect(card.locator("header")).to_contain_text("Phone connected")
         await _look(browser, card, folder, "idle")
         await card.get_by_label("What shall I do?").fill("what time is it?")
@@ -134,6 +136,42 @@ def test_idle(
         await expect(reply).to_contain_text("It is", timeout=DEADLINE_MS)
 
     run(scenario())
+
+
+def test_the_development_dashboard(
+    world: World, run: Run, browser: Browser, card: Locator, folder: Path
+) -> None:
+    """A typed wish is answered and done, with the simulated phone to be seen beside it."""
+
+    async def scenario() -> None:
+        page = browser.page
+        await world.fresh(1)
+        await save_dashboard(world.client, world.entities, world.simulator.ready)
+        await page.set_viewport_size(DESKTOP)
+        await page.goto(world.hass.url)
+        await expect(card).to_be_visible(timeout=DEADLINE_MS)
+        await expect(page.locator("hui-picture-card img")).to_be_visible()
+        assert await _settled(card, OVERFLOWING) == []
+        await card.get_by_label("What shall I do?").fill("turn on airplane mode")
+        await card.get_by_label("What shall I do?").press("Enter")
+        status = card.locator(".task .status")
+        await expect(status).to_have_text("Working", timeout=DEADLINE_MS)
+        await expect(card.locator(".log p.aiden")).not_to_have_text("Aiden: …")
+        # In the middle of the work the phone's settings can be seen.
+        await world.until(lambda: _has_left_home(world))
+        (folder / "development.png").write_bytes(await page.screenshot())
+        await expect(status).to_have_text("Done", timeout=DEADLINE_MS)
+        assert await world.toggle("airplane_mode")
+        await page.goto(f"{world.hass.url}/{PATH}")
+        await expect(card).to_be_visible(timeout=DEADLINE_MS)
+
+    run(scenario())
+
+
+async def _has_left_home(world: World) -> bool:
+    """Return whether the phone shows an app and stands still."""
+    phone = await world.control("phone")
+    return phone["screen"] not in ("home", "lock") and not phone["moving"]
 
 
 def test_running(
@@ -304,7 +342,9 @@ def test_what_the_buttons_do(world: World, run: Run, browser: Browser) -> None:
     run(scenario())
 
 
-def test_it_is_offered_in_the_pickers(run: Run, browser: Browser) -> None:
+def test_it_is_offered_in_the_pickers(
+    world: World, run: Run, browser: Browser, card: Locator
+) -> None:
     """The frontend knows the card, its form and the dashboard."""
 
     async def scenario() -> None:
@@ -319,26 +359,13 @@ def test_it_is_offered_in_the_pickers(run: Run, browser: Browser) -> None:
             "customElements.get('aiden-duplex-card').getConfigForm()"
         )
         assert [field["name"] for field in form["schema"]] == ["entity"]
-
-    run(scenario())
-
-
-def test_the_development_dashboard(
-    world: World, run: Run, browser: Browser, folder: Path
-) -> None:
-    """The card stands beside the simulated phone; both can be seen at once."""
-
-    async def scenario() -> None:
-        page = browser.page
-        await save_dashboard(world.client, world.entities, world.simulator.ready)
-        await page.set_viewport_size({"width": 1280, "height": 800})
-        await page.goto(world.hass.url)
-        card = page.locator("aiden-duplex-card")
+        await page.goto(f"{world.hass.url}/config/lovelace/dashboards")
+        await page.get_by_role("button", name="Add dashboard").click()
+        await expect(
+            page.get_by_role("button", name="Aiden Duplex", exact=True)
+        ).to_be_visible()
+        await page.goto(f"{world.hass.url}/{PATH}")
         await expect(card).to_be_visible(timeout=DEADLINE_MS)
-        await expect(card.locator("header")).to_contain_text("Phone connected")
-        await expect(page.locator("hui-picture-card img")).to_be_visible()
-        assert await _settled(card, OVERFLOWING) == []
-        (folder / "development.png").write_bytes(await page.screenshot())
 
     run(scenario())
 
