@@ -109,7 +109,7 @@ async def _serve(port: int, config: Path) -> None:
         _say(
             f"\nHome Assistant:   {hass.url}   user {USER}, password {PASSWORD}\n"
             f"Simulated phone:  {simulator['http']}/\n"
-            "Open Assist and say: turn on airplane mode\n"
+            "Type on the dashboard: turn on airplane mode\n"
             "Ctrl-C stops both.\n"
         )
         await _watch(simulator.process, hass)

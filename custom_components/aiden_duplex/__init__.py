@@ -12,10 +12,12 @@ from homeassistant.helpers.typing import ConfigType
 
 from .actions import async_setup_actions
 from .const import DOMAIN, PLATFORMS
+from .dashboard import async_setup_dashboard
 from .home.notifier import async_withdraw
 from .runtime import Aiden, AidenConfigEntry, cache_folder, storage_folder
 from .storage.journal import JournalError
 from .tasks.errors import TaskStorageError
+from .websocket_api import async_setup_websocket_api
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -23,8 +25,10 @@ CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
-    """Register the actions."""
+    """Register the actions, the dashboard and its command."""
     async_setup_actions(hass)
+    async_setup_websocket_api(hass)
+    await async_setup_dashboard(hass)
     return True
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from .client import ApiError, HassClient
 
 DOMAIN = "aiden_duplex"
+DASHBOARD = "aiden-simulation"
 
 
 def flow_steps(simulator: Mapping[str, Any], device: str) -> dict[str, dict[str, Any]]:
@@ -75,30 +76,44 @@ async def make_default_agent(client: HassClient, agent_id: str) -> None:
 async def save_dashboard(
     client: HassClient, entities: Mapping[str, str], simulator: Mapping[str, Any]
 ) -> None:
-    """Save a plain dashboard: what Aiden does, and the simulated phone beside it."""
-    cards: list[dict[str, Any]] = [
-        {
-            "type": "markdown",
-            "content": "**This is a simulation: no real phone is connected.** Open Assist "
-            "(top right) and say *turn on airplane mode*. You can be the person's finger "
-            f"on [the simulator's page]({simulator['http']}/).",
-        },
-        {
-            "type": "entities",
-            "title": "Aiden",
-            "entities": list(entities.values()),
-        },
-        {
-            "type": "markdown",
-            "content": "{% set task = '" + entities["sensor.task"] + "' %}"
-            "**{{ state_attr(task, 'goal') or 'No task yet' }}**\n\n"
-            "{{ state_attr(task, 'step') or '' }}\n\n"
-            "{{ state_attr(task, 'result') or state_attr(task, 'error') or '' }}",
-        },
-        {"type": "picture", "image": simulator["mjpeg"]},
-    ]
-    view = {"title": "Aiden", "cards": cards}
-    await client.call("lovelace/config/save", url_path=None, config={"views": [view]})
+    """Save a dashboard: Aiden's own card, and the simulated phone beside it."""
+    simulation = {
+        "type": "markdown",
+        "content": "**This is a simulation: no real phone is connected.** Tell Aiden to *turn on "
+        "airplane mode*. You can be the person's finger on "
+        f"[the simulator's page]({simulator['http']}/).",
+    }
+    aiden = {"type": "custom:aiden-duplex-card", "entity": entities["sensor.task"]}
+    screen = {"type": "picture", "image": simulator["mjpeg"]}
+    view = {
+        "title": "Aiden",
+        "type": "sections",
+        "max_columns": 2,
+        "sections": [
+            {"type": "grid", "cards": [aiden]},
+            {"type": "grid", "cards": [simulation, screen]},
+        ],
+    }
+    await _ensure_dashboard(client)
+    await client.call(
+        "lovelace/config/save", url_path=DASHBOARD, config={"views": [view]}
+    )
+
+
+async def _ensure_dashboard(client: HassClient) -> None:
+    """Create the dashboard at a first start and let every user begin with it."""
+    dashboards = await client.call("lovelace/dashboards/list")
+    if all(dashboard["url_path"] != DASHBOARD for dashboard in dashboards):
+        await client.call(
+            "lovelace/dashboards/create",
+            url_path=DASHBOARD,
+            title="Aiden",
+            icon="mdi:cellphone",
+            mode="storage",
+        )
+    await client.call(
+        "frontend/set_system_data", key="core", value={"default_panel": DASHBOARD}
+    )
 
 
 async def remove_entries(client: HassClient) -> None:
