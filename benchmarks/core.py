@@ -2,12 +2,14 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from . import create
+from . import conversation, create, tap
 from .harness import Measurement
 from .place import Place
 
 type Measures = Mapping[str, Callable[[Place], Awaitable[list[Measurement]]]]
 
 MEASURES: Measures = {
+    "conversation": conversation.measure,
     "create": create.measure,
+    "tap": tap.measure,
 }

@@ -1,7 +1,7 @@
 """What measurements work with: a folder on this disk, and simulators beside us."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 import contextlib
 from dataclasses import dataclass, field
 import json
@@ -16,8 +16,12 @@ import aiohttp
 from simulator.home.process import ROOT, Child, ProcessError, start_child
 
 START_S = 60
-NICENESS = 10
-"""Of the simulators: they stand for other machines and must not take our processor."""
+NICE_WORLD = 10
+"""For simulators whose vision is heavy: it stands for another machine's and must not take
+our processor."""
+URGENT = -10
+"""For us and a simulated board while milliseconds count: keeps other work of this machine
+out of them, where the system allows it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,15 +95,31 @@ class Place:
         return folder
 
     @contextlib.asynccontextmanager
-    async def phones(self, count: int) -> AsyncIterator[list[Phone]]:
+    async def phones(
+        self, count: int, *, niceness: int = 0
+    ) -> AsyncIterator[list[Phone]]:
         """Start phones in a process of their own."""
         folder = self.subfolder("phones")
         async with helper(
             "benchmarks.phones", str(count), str(folder), log=folder / "log"
         ) as child:
-            os.setpriority(os.PRIO_PGRP, child.process.pid, NICENESS)
             ready = await line(child)
+            with contextlib.suppress(PermissionError):
+                os.setpriority(os.PRIO_PGRP, child.process.pid, niceness)
             yield [Phone(ready=one, session=self.session) for one in ready]
+
+
+@contextlib.contextmanager
+def urgent() -> Iterator[None]:
+    """Let this thread go before others, where the system allows it."""
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    with contextlib.suppress(PermissionError):
+        os.setpriority(os.PRIO_PROCESS, 0, URGENT)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(PermissionError):
+            os.setpriority(os.PRIO_PROCESS, 0, before)
 
 
 @contextlib.asynccontextmanager
