@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from . import conversation, create, tap
+from . import cancel, conversation, create, recorder, tap
 from .harness import Measurement
 from .place import Place
 
@@ -12,4 +12,6 @@ MEASURES: Measures = {
     "conversation": conversation.measure,
     "create": create.measure,
     "tap": tap.measure,
+    "cancel": cancel.measure,
+    "recorder": recorder.measure,
 }
