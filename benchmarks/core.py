@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from . import cancel, conversation, create, recorder, tap
+from . import cancel, conversation, create, recorder, stop_word, tap
 from .harness import Measurement
 from .place import Place
 
@@ -13,5 +13,6 @@ MEASURES: Measures = {
     "create": create.measure,
     "tap": tap.measure,
     "cancel": cancel.measure,
+    "stop_word": stop_word.measure,
     "recorder": recorder.measure,
 }

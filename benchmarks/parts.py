@@ -118,8 +118,17 @@ class Whole:
 
 
 @contextlib.asynccontextmanager
-async def whole(folder: Path, simulated: Phone, cloud: Phone) -> AsyncIterator[Whole]:
-    """Compose all rooms; the conversation's model is in another process than the phone."""
+async def whole(
+    folder: Path,
+    simulated: Phone,
+    cloud: Phone,
+    *,
+    hold: Callable[[PhoneController, float], None] | None = None,
+) -> AsyncIterator[Whole]:
+    """Compose all rooms; the conversation's model is in another process than the phone.
+
+    ``hold`` is what a stop word does to the phone.
+    """
     async with contextlib.AsyncExitStack() as stack:
         phone = await stack.enter_async_context(controller(simulated))
         user, backend = [
@@ -133,6 +142,9 @@ async def whole(folder: Path, simulated: Phone, cloud: Phone) -> AsyncIterator[W
             transcript=backend,
         )
         tasks = await stack.enter_async_context(manager(folder, agent))
+        options: dict[str, Any] = {}
+        if hold is not None:
+            options["hold"] = functools.partial(hold, phone)
         foreground = Foreground(
             connect=functools.partial(_connect, cloud),
             tasks=tasks,
@@ -140,6 +152,7 @@ async def whole(folder: Path, simulated: Phone, cloud: Phone) -> AsyncIterator[W
             now=now,
             phone_ready=lambda: None,
             language="en",
+            **options,
         )
         stack.push_async_callback(foreground.close)
         yield Whole(phone=phone, tasks=tasks, foreground=foreground)

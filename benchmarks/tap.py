@@ -1,21 +1,24 @@
 """How much a tap takes beyond what the line and the finger take."""
 
-import asyncio
 from dataclasses import dataclass
+import time
 
 from custom_components.aiden_duplex.phone import dx1, dx1_acts
 from custom_components.aiden_duplex.phone.controller import PhoneController
 from custom_components.aiden_duplex.phone.driver import Gesture, GesturePoint
+from custom_components.aiden_duplex.phone.lease import Lease
 from custom_components.aiden_duplex.phone.types import Point
 from simulator.board.line import BAUD, BITS_PER_BYTE
 
 from . import parts
-from .harness import Measurement, median
+from .bare import BareHost
+from .harness import Measurement, median, percentile
 from .place import URGENT, Phone, Place, urgent
 
-COUNT = 300
-PAUSE_S = 0.02
-"""The board's own limit is 20 gestures in a second."""
+COUNT = 200
+HOLD_MS = 60
+NONE = 1 << 30
+"""More reports than any board has sent: asks for their number only."""
 MOST_MS = 5.0
 DONE_PAYLOAD = 4
 """Bytes of the board's report of an act's end (DX1)."""
@@ -27,11 +30,12 @@ def wire_s(kind: dx1.FrameType, payload: bytes) -> float:
     return len(frame) * BITS_PER_BYTE / BAUD
 
 
-def _tap_wire_s() -> tuple[float, float]:
-    """Return the line's time for a tap's request and for the report of its end."""
-    point = GesturePoint(dt_ms=0, tip=True, x=16000, y=16000)
-    kind, payload, _ = dx1_acts.encode(Gesture(points=(point, point)))
-    return wire_s(kind, payload), wire_s(dx1.FrameType.DONE, bytes(DONE_PAYLOAD))
+def _gesture() -> tuple[dx1.FrameType, bytes]:
+    """Return the frame of a tap as it is sent to the board."""
+    down = GesturePoint(dt_ms=0, tip=True, x=16000, y=200)
+    up = GesturePoint(dt_ms=HOLD_MS, tip=False, x=16000, y=200)
+    kind, payload, _ = dx1_acts.encode(Gesture(points=(down, up)))
+    return kind, payload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,57 +45,75 @@ class Tap:
     down_s: float
     end_s: float
 
-
-async def _tap(phone: PhoneController, simulated: Phone) -> list[Tap]:
-    """Tap again and again."""
-    time = asyncio.get_running_loop().time
-    lease = phone.acquire("bench")
-    await phone.observe(lease)
-    seen = (await simulated.reports(0)).count
-    taps: list[Tap] = []
-    for _ in range(COUNT):
-        started = time()
-        await phone.tap(lease, Point(x=500, y=5))
-        ended = time()
-        reports = await simulated.reports(seen)
-        seen = reports.count
-        down, up = reports.times_after(started)[:2]
-        taps.append(Tap(down_s=down - started, end_s=ended - up))
-        await asyncio.sleep(PAUSE_S)
-    await phone.release(lease)
-    return taps
+    def beyond_ms(self) -> float:
+        """Return what the tap took beside finger and line."""
+        line_s = wire_s(*_gesture()) + wire_s(dx1.FrameType.DONE, bytes(DONE_PAYLOAD))
+        return (self.down_s + self.end_s - line_s) * 1000
 
 
 async def measure(place: Place) -> list[Measurement]:
-    """Tap one after the other, over a line as slow as the real one."""
+    """Tap in turns through the product and as bare frames, over lines as slow as real ones."""
     async with (
-        place.phones(1, niceness=URGENT) as [simulated],
+        place.phones(2, niceness=URGENT) as [simulated, other],
         parts.controller(simulated) as phone,
     ):
+        bare = await parts.run_blocking(BareHost, other["board_pty"])
+        lease = phone.acquire("bench")
+        await phone.observe(lease)
+        ours: list[Tap] = []
+        bares: list[Tap] = []
         with urgent():
-            taps = await _tap(phone, simulated)
-    request_s, done_s = _tap_wire_s()
-    line = f"{request_s * 1000:.2f} ms for the request"
-    both = f"{line}, {done_s * 1000:.2f} ms for the report of its end, at {BAUD} baud"
+            for _ in range(COUNT):
+                ours.append(await _tap(phone, lease, simulated))
+                bares.append(await _bare_tap(bare, other))
+        await phone.release(lease)
+        bare.close()
+    return _rows([tap.beyond_ms() for tap in ours], [tap.beyond_ms() for tap in bares])
+
+
+async def _tap(phone: PhoneController, lease: Lease, simulated: Phone) -> Tap:
+    """Tap through the product."""
+    seen = (await simulated.reports(NONE)).count
+    started = time.monotonic()
+    await phone.tap(lease, Point(x=500, y=5), hold_ms=HOLD_MS)
+    return await _taken(simulated, seen, started, time.monotonic())
+
+
+async def _bare_tap(bare: BareHost, simulated: Phone) -> Tap:
+    """Tap as one frame."""
+    seen = (await simulated.reports(NONE)).count
+    started, ended = await parts.run_blocking(bare.play, *_gesture())
+    return await _taken(simulated, seen, started, ended)
+
+
+async def _taken(simulated: Phone, seen: int, started: float, ended: float) -> Tap:
+    """Return a tap with what the board sent to the phone."""
+    down, up = (await simulated.reports(seen)).times_after(started)[:2]
+    return Tap(down_s=down - started, end_s=ended - up)
+
+
+def _rows(ours_ms: list[float], bare_ms: list[float]) -> list[Measurement]:
+    """Return the tap against the wire's time, measured and computed."""
+    line_ms = (
+        wire_s(*_gesture()) + wire_s(dx1.FrameType.DONE, bytes(DONE_PAYLOAD))
+    ) * 1000
+    bare99_ms = percentile(bare_ms, 99)
     return [
-        _row(
-            "tap beyond the line",
-            [tap.down_s - request_s + tap.end_s - done_s for tap in taps],
-            f"call to return without the finger's time on the glass and the line's: {both}",
-            MOST_MS,
+        Measurement(
+            name="tap above the wire's time, p99",
+            value=percentile(ours_ms, 99) - bare99_ms,
+            unit="ms",
+            samples=len(ours_ms),
+            limit=MOST_MS,
+            how="call to return, against bare frames in turns on another paced terminal; "
+            f"medians {median(ours_ms):.2f} and {median(bare_ms):.2f} ms beside the finger's "
+            f"time and {line_ms:.2f} ms of bytes at {BAUD} baud",
         ),
-        _row(
-            "tap, call to finger down beyond the line",
-            [tap.down_s - request_s for tap in taps],
-            f"a part of it; the line takes {line}",
+        Measurement.of(
+            "tap above the bytes' time",
+            ours_ms,
+            99,
+            unit="ms",
+            how=f"the simulated board and this machine included; bare frames: {bare99_ms:.2f} ms",
         ),
     ]
-
-
-def _row(
-    name: str, values_s: list[float], how: str, limit: float | None = None
-) -> Measurement:
-    """Return the 99th percentile of times."""
-    values_ms = [value * 1000 for value in values_s]
-    how = f"median {median(values_ms):.2f} ms; {how}"
-    return Measurement.of(name, values_ms, 99, unit="ms", limit=limit, how=how)
