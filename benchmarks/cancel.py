@@ -22,9 +22,9 @@ from .harness import Measurement, median, percentile
 from .loads import busy_loop
 from .place import URGENT, Phone, Place
 
-COUNT = 204
+COUNT = 208
 """Cancels per condition."""
-LANES = 6
+LANES = 8
 """Phones that are worked at a time."""
 SEED = 1
 MOST_MS = 150.0

@@ -15,9 +15,9 @@ from .place import NICE_WORLD, Phone, Place, helper, line
 from .ticker import PERCENT, Ticker
 from .watch import Watch, watching
 
-IDLE_S = 12.0
+IDLE_S = 10.0
 """Before and after the work."""
-BUSY_S = 30.0
+BUSY_S = 25.0
 PAUSE_S = 0.1
 TASK_S = 60.0
 GOAL = "turn on airplane mode"

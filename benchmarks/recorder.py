@@ -13,7 +13,7 @@ from .harness import Measurement
 from .home import Home, running
 from .place import Place
 
-COUNT = 6
+COUNT = 4
 GOAL = "turn on airplane mode"
 MOST_ROWS = 12
 MOST_BYTES = 4096

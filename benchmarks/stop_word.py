@@ -16,7 +16,7 @@ from .loads import busy_loop
 from .parts import Whole
 from .place import URGENT, Place
 
-COUNT = 60
+COUNT = 32
 SEED = 2
 MOST_MS = 50.0
 HOLD_S = 0.5

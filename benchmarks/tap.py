@@ -15,7 +15,7 @@ from .bare import BareHost
 from .harness import Measurement, median, percentile
 from .place import URGENT, Phone, Place, urgent
 
-COUNT = 200
+COUNT = 150
 HOLD_MS = 60
 NONE = 1 << 30
 """More reports than any board has sent: asks for their number only."""
