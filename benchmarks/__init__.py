@@ -1,1 +1,1 @@
-"""Benchmarks."""
+"""Benchmarks: how fast it is, as ratios or against what the same run measured."""

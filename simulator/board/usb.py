@@ -41,8 +41,9 @@ class UsbSide:
         """
         if self._state != MOUNTED:
             raise OSError(errno.ESHUTDOWN, "USB is not mounted")
-        decoded = self._phone.report(report_id, bytes(report))
+        # When it leaves: what the phone makes of it takes the simulation time, not the board.
         t_ms = self._loop.time() * 1000
+        decoded = self._phone.report(report_id, bytes(report))
         self.log.add(t_ms, report_id, bytes(report), decoded)
 
     def usb_state(self) -> int:

@@ -18,6 +18,7 @@ from custom_components.aiden_duplex.background.guard import (
     Trouble,
     Verdict,
 )
+from tests.examples import examples
 
 from . import pictures
 
@@ -215,7 +216,7 @@ def test_what_is_the_same_action(
         max_size=100,
     )
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_no_walk_over_few_screens_lasts(walk: list[tuple[int, int]]) -> None:
     """Three actions and three screens cannot keep a run alive, in whatever order.
 

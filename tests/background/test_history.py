@@ -17,6 +17,7 @@ from custom_components.aiden_duplex.models.chat.messages import (
     ChatRole,
 )
 from custom_components.aiden_duplex.models.tools import ToolCall
+from tests.examples import examples
 
 from .fakes import problem_in
 
@@ -172,7 +173,7 @@ _OPERATIONS = st.lists(
 
 
 @given(_OPERATIONS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_any_order_of_events_gives_a_balanced_and_bounded_conversation(
     operations: list[tuple[str, int, int]],
 ) -> None:

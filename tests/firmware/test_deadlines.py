@@ -6,6 +6,7 @@ from hypothesis import given, settings, strategies as st
 import pytest
 
 from hardware_bridge.firmware.aiden_bridge import dx1, frames
+from tests.examples import examples
 
 from .rig import CONSUMER_UP, KEYS_UP, Rig, gesture, text, touch, touched
 
@@ -429,7 +430,7 @@ def _act(rig: Rig, name: str, value: int) -> None:
 
 
 @given(ACTIONS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_whatever_happened_silence_leaves_nothing_held(
     actions: list[tuple[str, int]],
 ) -> None:
@@ -451,7 +452,7 @@ def test_whatever_happened_silence_leaves_nothing_held(
 
 
 @given(ACTIONS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_polling_at_deadlines_equals_polling_every_millisecond(
     actions: list[tuple[str, int]],
 ) -> None:

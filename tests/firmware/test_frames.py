@@ -11,6 +11,7 @@ from hypothesis import given, settings, strategies as st
 import pytest
 
 from hardware_bridge.firmware.aiden_bridge import cobs, frames
+from tests.examples import examples
 
 VECTORS: dict[str, Any] = json.loads(
     (Path(__file__).parents[1] / "data" / "dx1_vectors.json").read_text()
@@ -123,7 +124,7 @@ def test_a_payload_that_no_receiver_takes_is_not_encoded() -> None:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_frames_survive_any_chunking(data: st.DataObject) -> None:
     """1 to 7 bytes at a time, as a port gives them."""
     payloads = data.draw(st.lists(st.binary(max_size=226), min_size=1, max_size=5))

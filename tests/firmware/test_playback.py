@@ -7,6 +7,7 @@ from hypothesis import given, settings, strategies as st
 import pytest
 
 from hardware_bridge.firmware.aiden_bridge import dx1, frames
+from tests.examples import examples
 
 from .rig import CONSUMER_UP, KEYS_UP, Rig, gesture, text, touch, touched
 
@@ -418,7 +419,7 @@ POINTS = st.lists(
 
 
 @given(POINTS, st.integers(0, 300))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_any_gesture_plays_its_points_in_time_and_ends_up(
     points: list[tuple[int, int, int, int]], last_ms: int
 ) -> None:
@@ -449,7 +450,7 @@ def test_any_gesture_plays_its_points_in_time_and_ends_up(
     ),
     st.integers(0, 255),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_any_text_is_pressed_and_released_key_by_key(
     characters: list[tuple[int, int]], pace_ms: int
 ) -> None:

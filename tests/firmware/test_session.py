@@ -7,6 +7,7 @@ from hypothesis import given, settings, strategies as st
 import pytest
 
 from hardware_bridge.firmware.aiden_bridge import cobs, dx1, frames
+from tests.examples import examples
 
 from .rig import SESSION, Rig, gesture, touch, touched
 
@@ -311,7 +312,7 @@ def test_bad_frames_are_answered_ten_times_a_second_at_most() -> None:
 
 
 @given(st.data())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_repeated_and_damaged_traffic_taps_once_for_each_seq(
     data: st.DataObject,
 ) -> None:

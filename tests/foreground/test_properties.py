@@ -18,6 +18,7 @@ from custom_components.aiden_duplex.models.realtime.session import (
     CreateResponse,
     Replay,
 )
+from tests.examples import examples
 from tests.foreground.fakes import (
     SPEAKER,
     FakeSession,
@@ -115,7 +116,7 @@ async def _step(w: World, kind: str) -> None:
             await asyncio.sleep(400)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(_STEPS)
 def test_calls_and_outputs_balance_and_the_conversation_always_goes_on(
     steps: list[tuple[str, list[int]]],

@@ -16,6 +16,7 @@ from custom_components.aiden_duplex.storage.journal import (
     JournalError,
     RecordTooLargeError,
 )
+from tests.examples import examples
 from tests.storage.memory_journal import MemoryJournal
 from tests.virtual_time import run
 
@@ -314,7 +315,11 @@ GROUPS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 @given(GROUPS, st.integers(1, 12), st.integers(3, 12), st.integers(1, 6))
 def test_whatever_was_said_a_replay_is_paired_and_begins_with_a_person(
     kinds: list[str], turns: int, max_entries: int, max_turns: int

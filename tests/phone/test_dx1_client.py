@@ -21,6 +21,7 @@ from custom_components.aiden_duplex.phone.dx1_events import (
     Woken,
 )
 from custom_components.aiden_duplex.phone.dx1_messages import Nack
+from tests.examples import examples
 
 SESSION = 0xDEADBEEF
 
@@ -579,7 +580,7 @@ def test_a_release_by_the_board_is_told() -> None:
     assert talk.of_type(Released) == [Released(reason=2)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(
         st.one_of(

@@ -1,6 +1,8 @@
 """When the picture has come to rest."""
 
 from collections.abc import Callable
+import subprocess
+import sys
 from typing import Unpack
 
 from PIL import Image
@@ -142,3 +144,19 @@ def test_a_source_that_is_polled_too_fast_does_not_settle_early() -> None:
     verdict, took_s = watch(lambda _: STILL, poll_s=0.01)
     assert verdict is Settle.SETTLED
     assert took_s >= 0.28
+
+
+def test_comparing_pictures_imports_nothing() -> None:
+    """It happens on the event loop, where a late import of NumPy's parts takes 50 ms."""
+    code = """
+import sys
+import numpy as np
+from custom_components.aiden_duplex.phone.settle import differ
+before = set(sys.modules)
+differ(np.zeros((160, 80), np.uint8), np.full((160, 80), 9, np.uint8))
+print(sorted(set(sys.modules) - before))
+"""
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert found.stdout == "[]\n"

@@ -7,9 +7,12 @@ import orjson
 import pytest
 
 from custom_components.aiden_duplex.storage.lines import decode, encode, scan, storable
+from tests.examples import examples
 
 UNHURRIED = settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
+    deadline=None,
+    max_examples=examples(60),
+    suppress_health_check=[HealthCheck.too_slow],
 )
 JSON = st.recursive(
     st.none()

@@ -19,9 +19,12 @@ from custom_components.aiden_duplex.tasks.model import (
 )
 from custom_components.aiden_duplex.tasks.queue import Lane, TaskQueue
 from custom_components.aiden_duplex.tasks.records import Stored, decode_all, encode
+from tests.examples import examples
 
 UNHURRIED = settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
+    deadline=None,
+    max_examples=examples(60),
+    suppress_health_check=[HealthCheck.too_slow],
 )
 
 

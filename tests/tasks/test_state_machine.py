@@ -23,6 +23,7 @@ from custom_components.aiden_duplex.tasks.model import (
     TaskEvent,
 )
 from custom_components.aiden_duplex.tasks.runner import RunRequest, RunResult
+from tests.examples import examples
 from tests.virtual_time import VirtualTimeLoop
 
 from .house import ORIGIN, Call, House, ScriptedRunner, settle
@@ -445,7 +446,7 @@ def ids(tasks: list[Task]) -> list[str]:
 
 TestTaskMachine = TaskMachine.TestCase
 TestTaskMachine.settings = settings(
-    max_examples=80,
+    max_examples=examples(80),
     stateful_step_count=30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],

@@ -25,6 +25,7 @@ from custom_components.aiden_duplex.models.tools import (
     ToolSpec,
     object_schema,
 )
+from tests.examples import examples
 
 TAP = ToolSpec(
     name="tap",
@@ -448,7 +449,7 @@ _JSON = st.recursive(
 
 
 @given(content=_JSON, calls=_JSON, finish=st.sampled_from(["stop", "length", None]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_any_answer_is_a_reply_with_unique_ids_or_an_unusable_one(
     content: object, calls: object, finish: str | None
 ) -> None:

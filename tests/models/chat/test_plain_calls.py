@@ -6,6 +6,7 @@ from hypothesis import given, settings, strategies as st
 import pytest
 
 from custom_components.aiden_duplex.models.chat import plain_calls
+from tests.examples import examples
 
 
 @pytest.mark.parametrize(
@@ -144,7 +145,7 @@ _PIECES = st.lists(
 
 
 @given(_PIECES | st.text(max_size=80))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_any_text_is_parsed_without_an_exception(text: str) -> None:
     """Whatever a model writes: calls have names, texts arguments, and no thinking is left."""
     split = plain_calls.split_thinking(text)
@@ -165,7 +166,7 @@ def test_any_text_is_parsed_without_an_exception(text: str) -> None:
     key=st.sampled_from(["arguments", "args", "parameters"]),
     before=st.text(alphabet="abc .\n", max_size=10),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_wrapped_call_survives_whatever_it_holds(
     name: str, arguments: dict[str, object], key: str, before: str
 ) -> None:

@@ -1,0 +1,1 @@
+"""Tests of the benchmarks' own logic; what they measure is measured by them."""
