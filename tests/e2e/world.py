@@ -111,6 +111,16 @@ class World:
         )
         return result[target] if response else result
 
+    async def set_options(self, **options: Any) -> None:
+        """Change the entry's options by its flow, and wait until it is up again."""
+        entries = await self.client.request("GET", "/api/config/config_entries/entry")
+        entry = next(entry for entry in entries if entry["domain"] == "aiden_duplex")
+        path = "/api/config/config_entries/options/flow"
+        flow = await self.client.request("POST", path, {"handler": entry["entry_id"]})
+        done = await self.client.request("POST", f"{path}/{flow['flow_id']}", options)
+        assert done["type"] == "create_entry", done
+        await self.until(self.linked)
+
     # What can be seen
 
     async def control(self, path: str, data: dict[str, Any] | None = None) -> Any:

@@ -128,7 +128,7 @@ _TAKE_OVER = re.compile(
 _DID = re.compile(
     r"^(ok(ay)?|yes|alright|so|right|there|well)*[, ]*(i (have |just )?(now )?(did|done|unlocked|entered|allowed|finished|chosen|chose|typed|"
     r"opened|pressed|denied|confirmed|tapped|logged|solved)|ive (\w+ )?\w+ed\b|ive done|i did|done|its (done|unlocked|open)|"
-    r"it is (done|unlocked|open)|finished|continue|go on|go ahead|ready|unlocked|all set|proceed|carry on)\b"
+    r"it is (done|unlocked|open)|(im|i am) (done|finished|through)|finished|continue|go on|go ahead|ready|unlocked|all set|proceed|carry on)\b"
 )
 _YES_NO = re.compile(
     r"^(yes|yeah|yep|sure|no|nope|ok(ay)?|allow|deny|agreed|of course|please do|dont|do it|do not)\b"
