@@ -177,6 +177,11 @@ export function tasks() {
   return { node, update };
 }
 
+/** Return whether there is a picture to load: its state is the time at which it was taken. */
+function hasPicture(state) {
+  return Boolean(state?.attributes.entity_picture) && !["unknown", "unavailable"].includes(state.state);
+}
+
 /** The phone's screen, or why it is not shown. */
 export function picture() {
   const heading = el("h3");
@@ -192,13 +197,13 @@ export function picture() {
   const reason = (state) => {
     const { shown, t } = view;
     if (!state) return t(shown.phone?.picture ? "picture_hidden" : "picture_missing");
-    if (!state.attributes.entity_picture || state.state === "unavailable") return t("picture_missing");
+    if (!hasPicture(state)) return t("picture_missing");
     return failed ? t("picture_failed") : "";
   };
   const update = (next) => {
     view = next;
     const state = view.state("screen");
-    const path = state?.attributes.entity_picture;
+    const path = hasPicture(state) && state.attributes.entity_picture;
     const source = path && `${path}${path.includes("?") ? "&" : "?"}at=${encodeURIComponent(state.state)}`;
     if (source && image.dataset.source !== source) {
       failed = false;
