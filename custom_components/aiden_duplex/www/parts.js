@@ -167,7 +167,9 @@ export function tasks() {
   const update = (next) => {
     view = next;
     const current = view.shown.current?.id;
-    const rows = (view.shown.tasks).filter((row) => row.id !== current);
+    const rows = view.shown.tasks
+      .filter((row) => row.id !== current)
+      .sort((one, other) => (one.slot ?? Infinity) - (other.slot ?? Infinity) || 0);
     say(heading, view.t("tasks"));
     node.hidden = rows.length === 0;
     keep(list, rows, make, show);
