@@ -138,7 +138,8 @@ def test_every_exception_is_translated_and_used() -> None:
     said = set(
         re.findall(r'self\._error\(\s*user_input, chat_log, "(\w+)"', _sources())
     )
-    assert exceptions == codes | values | said | {"journal_unreadable"}
+    raised = set(re.findall(r'translation_key="(\w+)"', _sources()))
+    assert exceptions == codes | values | said | raised
 
 
 def test_entity_states_are_translated() -> None:

@@ -167,7 +167,9 @@ export function tasks() {
   const update = (next) => {
     view = next;
     const current = view.shown.current?.id;
-    const rows = (view.shown.tasks).filter((row) => row.id !== current);
+    const rows = view.shown.tasks
+      .filter((row) => row.id !== current)
+      .sort((one, other) => (one.slot ?? Infinity) - (other.slot ?? Infinity) || 0);
     say(heading, view.t("tasks"));
     node.hidden = rows.length === 0;
     keep(list, rows, make, show);
@@ -175,6 +177,11 @@ export function tasks() {
     say(more, outstanding > view.shown.tasks.length ? view.t("more_tasks", String(outstanding)) : "");
   };
   return { node, update };
+}
+
+/** Return whether there is a picture to load: its state is the time at which it was taken. */
+function hasPicture(state) {
+  return Boolean(state?.attributes.entity_picture) && !["unknown", "unavailable"].includes(state.state);
 }
 
 /** The phone's screen, or why it is not shown. */
@@ -192,13 +199,13 @@ export function picture() {
   const reason = (state) => {
     const { shown, t } = view;
     if (!state) return t(shown.phone?.picture ? "picture_hidden" : "picture_missing");
-    if (!state.attributes.entity_picture || state.state === "unavailable") return t("picture_missing");
+    if (!hasPicture(state)) return t("picture_missing");
     return failed ? t("picture_failed") : "";
   };
   const update = (next) => {
     view = next;
     const state = view.state("screen");
-    const path = state?.attributes.entity_picture;
+    const path = hasPicture(state) && state.attributes.entity_picture;
     const source = path && `${path}${path.includes("?") ? "&" : "?"}at=${encodeURIComponent(state.state)}`;
     if (source && image.dataset.source !== source) {
       failed = false;
