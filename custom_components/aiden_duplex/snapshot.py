@@ -60,7 +60,7 @@ def _phone(aiden: Aiden) -> dict[str, Any]:
     """Return how the phone is reached."""
     return {
         "has_board": aiden.has_board,
-        "halted": getattr(aiden, "is_halted", False),
+        "halted": aiden.is_halted,
         "link": str(aiden.phone.link),
         "picture": aiden.phone.picture_ok,
     }
@@ -81,7 +81,7 @@ def _row(task: Task) -> dict[str, Any]:
         "is_waiting": task.is_waiting,
         "outcome": task.outcome and str(task.outcome),
         "queue_position": task.queue_position,
-        "slot": getattr(task, "slot", None),
+        "slot": task.slot,
     }
 
 

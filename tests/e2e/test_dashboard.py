@@ -10,7 +10,7 @@ from typing import Any, Final
 from playwright.async_api import Locator, ViewportSize, expect
 import pytest
 
-from simulator.home.setup import save_dashboard
+from simulator.home.setup import DOMAIN, save_dashboard
 
 from .browser import COVERED, DEADLINE_MS, OVERFLOWING, Browser
 from .conftest import Run
@@ -274,6 +274,50 @@ def test_a_refused_action_is_told_in_words(
             " { entity_id: card._config.entity })"
         )
         await expect(card.locator(".banner.error")).to_contain_text("task_0")
+
+    run(scenario())
+
+
+def test_a_person_takes_over_and_stops_everything(
+    world: World, run: Run, browser: Browser, card: Locator, folder: Path
+) -> None:
+    """The picture is shown when it may be; a person does a part; the switch stops all."""
+
+    async def scenario() -> None:
+        entry = next(
+            entry
+            for entry in await world.client.request(
+                "GET", "/api/config/config_entries/entry"
+            )
+            if entry["domain"] == DOMAIN
+        )
+        path = "/api/config/config_entries/options/flow"
+        flow = await world.client.request("POST", path, {"handler": entry["entry_id"]})
+        options = {"show_picture": True}
+        await world.client.request("POST", f"{path}/{flow['flow_id']}", options)
+        await world.until(world.linked)
+        await expect(card.locator("header")).to_contain_text("Phone connected")
+
+        await world.fresh(3)
+        task_id = await _create(world, LONG_GOAL)
+        picture = card.get_by_role("img", name="The phone's screen")
+        await expect(picture).to_be_visible(timeout=DEADLINE_MS)
+        assert await picture.evaluate("image => image.naturalWidth") > 100
+        await card.get_by_role("button", name="Wait, I'll do this part").click()
+        question = card.locator(".question")
+        await expect(question).to_be_visible(timeout=DEADLINE_MS)
+        await _look(browser, card, folder, "taken-over")
+        await question.get_by_role("button", name="Done").click()
+        await expect(card.locator(".task .status")).to_have_text(
+            "Working", timeout=DEADLINE_MS
+        )
+        await card.get_by_role("button", name="Stop everything").click()
+        await expect(card.locator(".banner").first).to_contain_text("stopped")
+        assert (await world.state("switch.kill_switch"))["state"] == "on"
+        await _look(browser, card, folder, "halted")
+        await card.get_by_role("button", name="Allow again").click()
+        await expect(card.locator(".banner").first).to_be_hidden()
+        await world.action("cancel_task", task_id=task_id)
 
     run(scenario())
 

@@ -156,7 +156,7 @@ def test_the_person_takes_over_in_the_middle_and_gives_it_back(
     """Nothing reaches the phone meanwhile; then the same task goes on to its end."""
 
     async def scenario() -> None:
-        await world.fresh(25)
+        await world.fresh(28)
         task_id = await _acting(world, WISH)
         reply = await world.say("Wait, I'll handle this part")
         assert "yours" in reply, reply
