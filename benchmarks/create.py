@@ -26,7 +26,7 @@ from . import parts
 from .harness import Measurement, median
 from .place import Place
 
-COUNT = 300
+COUNT = 250
 DELAYED_COUNT = 150
 DELAY_S = 0.04
 CARD_S = 0.005

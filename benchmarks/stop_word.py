@@ -16,7 +16,7 @@ from .loads import busy_loop
 from .parts import Whole
 from .place import URGENT, Place
 
-COUNT = 32
+COUNT = 28
 SEED = 2
 MOST_MS = 50.0
 HOLD_S = 0.5

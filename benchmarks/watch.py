@@ -12,7 +12,8 @@ import time
 from typing import Any
 from unittest.mock import patch
 
-OWN = ("benchmarks.", str(Path(__file__).parent))
+HERE = f"{Path(__file__).parents[1]}/"
+OWN = ("benchmarks.", f"{HERE}benchmarks/")
 _SCHEDSTAT = Path("/proc/thread-self/schedstat")
 _callback = operator.attrgetter("_callback")
 
@@ -60,7 +61,7 @@ def watching() -> Iterator[Watch]:
         took_ms -= watch.waited_ms() - waited_ms
         watch.count += 1
         if took_ms > watch.longest_ms and not (name := _name(callback)).startswith(OWN):
-            watch.longest_ms, watch.longest = took_ms, name
+            watch.longest_ms, watch.longest = took_ms, name.removeprefix(HERE)
 
     try:
         with patch.object(asyncio.Handle, "_run", timed):
