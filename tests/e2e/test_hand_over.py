@@ -195,9 +195,11 @@ def test_the_kill_switch_stops_until_it_is_turned_off(world: World, run: Run) ->
     """Also through a restart; what waits goes on afterwards."""
 
     async def scenario() -> None:
-        await world.fresh(27)
+        await world.fresh(26)
         switch = {"entity_id": world.entities["switch.kill_switch"]}
-        typing = await _acting(world, f"write a note saying {'words ' * 40}", reports=40)
+        typing = await _acting(
+            world, f"write a note saying {'words ' * 40}", reports=40
+        )
         waiting = (await world.action("create_task", goal=WISH))["task_id"]
         await world.client.action("switch", "turn_on", switch)
         await world.until(lambda: world.ended(typing))

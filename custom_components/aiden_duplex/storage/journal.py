@@ -10,7 +10,7 @@ from .contract import JournalError, JournalProtocol, Record, RecordTooLargeError
 from .files import FileLayer, OsFiles
 from .lines import encode
 from .log_file import LogFile
-from .writer import Work, Writer
+from .writer import Job, Work, Writer
 
 __all__ = ["Journal", "JournalError", "JournalProtocol", "RecordTooLargeError"]
 
@@ -131,13 +131,19 @@ class Journal(JournalProtocol):
         if writer is None:
             raise JournalError(f"{self._name} is not open")
         job = writer.submit(work, data)
-        await asyncio.wait({job.future}, timeout=deadline_s)
-        if not job.future.done():
-            reason = f"{self._name}: the disk did not answer within {deadline_s:.0f} s"
-            if writer.abandon(job, reason):
-                raise JournalError(reason)
-        # Done, or done in this moment: the answer is on its way.
-        answer = await job.future
+        deadline = asyncio.get_running_loop().call_later(
+            deadline_s, self._give_up, writer, job, deadline_s
+        )
+        try:
+            answer = await job.future
+        finally:
+            deadline.cancel()
         if isinstance(answer, JournalError):
             raise answer
         return answer
+
+    def _give_up(self, writer: Writer, job: Job, deadline_s: float) -> None:
+        """Answer for a disk that does not; if it just did, its answer is on the way."""
+        reason = f"{self._name}: the disk did not answer within {deadline_s:.0f} s"
+        if not job.future.done() and writer.abandon(job, reason):
+            job.future.set_result(JournalError(reason))

@@ -359,9 +359,7 @@ class TaskManager:
             stored = self._book.with_place(stored)
             if not await self._book.save(stored, owed=False):
                 raise TaskStorageError(self._book.ledger.trouble)
-            item = self._book.add(stored)
-            self._worker.wake()
-            return self._book.snapshot(item)
+            return self._book.snapshot(self._book.add(stored))
 
     async def _respond(
         self, item: Item, message: str, decision: Decision, question_id: str | None
@@ -386,7 +384,6 @@ class TaskManager:
             self._book.finish(item, after)
         else:
             self._book.apply(item, after, TaskEventType.ANSWERED)
-        self._worker.wake()
         return self._book.snapshot(item)
 
     def _answered(self, before: Stored, message: str, decision: Decision) -> Stored:
@@ -401,7 +398,9 @@ class TaskManager:
 
     async def _to_the_end(self, operation: Coroutine[Any, Any, Task]) -> Task:
         """Finish what is half in the journal even if the caller stops waiting."""
-        task = asyncio.create_task(operation)
+        task = asyncio.Task(
+            operation, loop=asyncio.get_running_loop(), eager_start=True
+        )
         self._operations.add(task)
         task.add_done_callback(self._operation_ended)
         await asyncio.wait({task})
@@ -409,6 +408,8 @@ class TaskManager:
 
     def _operation_ended(self, task: asyncio.Task[Task]) -> None:
         self._operations.discard(task)
+        # After the caller, whom the work on the next record would keep waiting.
+        asyncio.get_running_loop().call_soon(self._worker.wake)
         if not task.cancelled():
             # The caller has it, or has gone.
             task.exception()
