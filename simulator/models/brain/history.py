@@ -15,6 +15,7 @@ _LABEL = re.compile(
 )
 _GOAL_LABEL = re.compile(r"TASK|GOAL|INSTRUCTION|REQUEST")
 _STEERING = re.compile(r"STEER|UPDATE|REPLACE|REVISION")
+_INTERRUPT = "Interrupt ["
 _ANSWER_LABEL = re.compile(r"ANSWER|RESPONSE|USER|PERSON|REPLY")
 _GOAL_LEAD = re.compile(
     r"^\s*(?:the )?(?:person(?:'s)?|user(?:'s)?)?\s*(?:new |complete |replacement |updated )*"
@@ -156,6 +157,9 @@ def _hear(history: History, message: Message) -> None:
             waiting.answer = f"{waiting.answer} {_unquoted(text)}".strip()
         elif label and not _GOAL_LABEL.search(label) and not _STEERING.search(label):
             history.notices.append(text)
+            if _INTERRUPT in text and waiting is None:
+                # Whoever cut it off may have changed the screen: nothing was tried yet.
+                history.steps.clear()
         elif (
             waiting
             and not (label and _STEERING.search(label))

@@ -31,3 +31,10 @@ def test_an_act_that_never_reached_the_phone_is_no_try(result: str, tries: int) 
     history = read_history(_messages(result))
     assert [step.act.label for step in history.steps] == ["Settings"] * tries
     assert history.goal == "turn on airplane mode"
+
+
+def test_what_was_tried_before_an_interruption_was_not_tried() -> None:
+    """A person took over meanwhile: it once avoided the way it had just begun to go."""
+    notice = "[NOTICE]: Interrupt [take_over]. The person took the phone over here."
+    messages = [*_messages('{"ok": true}'), Message(role="user", text=notice)]
+    assert read_history(messages).steps == []
