@@ -142,17 +142,14 @@ async def whole(
             transcript=backend,
         )
         tasks = await stack.enter_async_context(manager(folder, agent))
-        options: dict[str, Any] = {}
-        if hold is not None:
-            options["hold"] = functools.partial(hold, phone)
         foreground = Foreground(
             connect=functools.partial(_connect, cloud),
             tasks=tasks,
             transcript=user,
             now=now,
             phone_ready=lambda: None,
+            hold=functools.partial(hold, phone) if hold else phone.hold,
             language="en",
-            **options,
         )
         stack.push_async_callback(foreground.close)
         yield Whole(phone=phone, tasks=tasks, foreground=foreground)

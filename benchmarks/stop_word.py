@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator
 import contextlib
 import itertools
-from typing import Protocol, cast
 
 from custom_components.aiden_duplex.foreground.errors import ForegroundBusyError
 from custom_components.aiden_duplex.phone.controller import PhoneController
@@ -26,16 +25,6 @@ DEADLINE_S = 20
 TEXT = "many words and some more of them, so that it takes a while"
 
 
-class Holding(Protocol):
-    """What a stop word does to a phone."""
-
-    is_held: bool
-
-    def hold(self, seconds: float) -> None:
-        """Let nobody act for so long."""
-        ...
-
-
 async def measure(place: Place) -> list[Measurement]:
     """Say stop while the phone is typed on and the loop is busy, also into an answer."""
     folder = place.subfolder("stop-word")
@@ -44,9 +33,8 @@ async def measure(place: Place) -> list[Measurement]:
 
     def hold(phone: PhoneController, _seconds: float) -> None:
         """Hold the phone and note when it is held."""
-        holding = cast(Holding, phone)
-        holding.hold(HOLD_S)
-        if holding.is_held:
+        phone.hold(HOLD_S)
+        if phone.is_held:
             held_at.append(loop.time())
 
     held_ms: list[float] = []

@@ -28,6 +28,8 @@ class AidenButtonDescription(ButtonEntityDescription):
 
     task: Callable[[Aiden], Task | None]
     press: Callable[[Aiden, Task], Awaitable[object]]
+    is_always_there: bool = False
+    """Also with nothing to do: coming and going with every task would fill the history."""
 
 
 def _unfinished(aiden: Aiden) -> Task | None:
@@ -51,6 +53,7 @@ BUTTONS = (
         key="cancel",
         task=_unfinished,
         press=lambda aiden, task: aiden.tasks.cancel(task.id),
+        is_always_there=True,
     ),
     AidenButtonDescription(
         key="proceed",
@@ -75,7 +78,7 @@ async def async_setup_entry(
 
 
 class AidenButton(AidenEntity, ButtonEntity):
-    """A button that is there while there is something for it to do."""
+    """A button; those that answer are there while something is asked."""
 
     entity_description: AidenButtonDescription
 
@@ -90,7 +93,8 @@ class AidenButton(AidenEntity, ButtonEntity):
     @override
     def available(self) -> bool:
         """Return whether there is something to do."""
-        return self.entity_description.task(self.aiden) is not None
+        description = self.entity_description
+        return description.is_always_there or description.task(self.aiden) is not None
 
     @override
     async def async_press(self) -> None:

@@ -95,6 +95,8 @@ class TaskSensor(StatusSensor):
     """The current task; also the target of the actions, so that permissions apply."""
 
     _attr_supported_features = actions.FEATURE_TASKS
+    # The slots and the event have them in the history already.
+    _unrecorded_attributes = UNRECORDED | {"goal", "outcome", "question_id", "task_id"}
 
     def __init__(self, entry: AidenConfigEntry) -> None:
         """Name the sensor."""

@@ -40,15 +40,15 @@ async def set_up(
 
 
 async def find_entities(client: HassClient) -> dict[str, str]:
-    """Return the integration's entity ids by ``platform.translation key``."""
+    """Return the integration's entity ids by ``platform.key``, such as ``sensor.slot_1``."""
     entries = await client.call("config/entity_registry/list")
-    return {
-        f"{entry['entity_id'].partition('.')[0]}.{entry['translation_key']}": entry[
-            "entity_id"
-        ]
-        for entry in entries
-        if entry["platform"] == DOMAIN
-    }
+    found = {}
+    for entry in entries:
+        if entry["platform"] == DOMAIN:
+            platform = entry["entity_id"].partition(".")[0]
+            key = entry["unique_id"].removeprefix(f"{entry['config_entry_id']}_")
+            found[f"{platform}.{key}"] = entry["entity_id"]
+    return found
 
 
 async def make_default_agent(client: HassClient, agent_id: str) -> None:
