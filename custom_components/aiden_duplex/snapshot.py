@@ -6,7 +6,7 @@ from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 
-from .const import CONF_SLOTS, DEFAULT_SLOTS, DOMAIN
+from .const import DOMAIN
 from .runtime import Aiden, AidenConfigEntry
 from .sensor import GOAL_SHORT_LENGTH, TEXT_SHORT_LENGTH, shorten
 from .tasks.model import Task
@@ -41,7 +41,7 @@ def async_snapshot(hass: HomeAssistant, entry: AidenConfigEntry) -> dict[str, An
         "questions": [_question(task) for task in tasks if task.is_waiting][
             :MAX_QUESTIONS
         ],
-        "tasks": _rows(tasks, entry.options.get(CONF_SLOTS, DEFAULT_SLOTS)),
+        "tasks": _rows(aiden),
         "outstanding": sum(task.is_outstanding for task in tasks),
     }
 
@@ -66,10 +66,10 @@ def _phone(aiden: Aiden) -> dict[str, Any]:
     }
 
 
-def _rows(tasks: list[Task], count: int) -> list[dict[str, Any]]:
-    """Return the newest tasks in flight, then the newest that have ended."""
-    ordered = sorted(tasks, key=lambda task: task.status.is_terminal)
-    return [_row(task) for task in ordered[:count]]
+def _rows(aiden: Aiden) -> list[dict[str, Any]]:
+    """Return the tasks in the slots, in their order."""
+    shown = [aiden.tasks.slot(number) for number in range(1, aiden.slots + 1)]
+    return [_row(task) for task in shown if task is not None]
 
 
 def _row(task: Task) -> dict[str, Any]:

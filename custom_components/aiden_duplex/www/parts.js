@@ -139,7 +139,7 @@ export function questions() {
   return { node, update };
 }
 
-/** The tasks beside the current one. */
+/** The tasks in the slots beside the current one. */
 export function tasks() {
   let view;
   const make = (row) => {
@@ -154,7 +154,7 @@ export function tasks() {
   const show = (item, row) => {
     const { t } = view;
     const [text, stop] = item.children;
-    say(text.children[0], row.slot ? `${row.slot}. ${row.goal}` : row.goal);
+    say(text.children[0], `${row.slot}. ${row.goal}`);
     showStatus(text.children[1], status(row, t));
     say(stop, t("stop"));
     stop.setAttribute("aria-label", t("stop_named", row.goal));
@@ -167,9 +167,7 @@ export function tasks() {
   const update = (next) => {
     view = next;
     const current = view.shown.current?.id;
-    const rows = view.shown.tasks
-      .filter((row) => row.id !== current)
-      .sort((one, other) => (one.slot ?? Infinity) - (other.slot ?? Infinity) || 0);
+    const rows = view.shown.tasks.filter((row) => row.id !== current);
     say(heading, view.t("tasks"));
     node.hidden = rows.length === 0;
     keep(list, rows, make, show);
