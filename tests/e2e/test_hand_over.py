@@ -210,8 +210,8 @@ def test_the_kill_switch_stops_until_it_is_turned_off(world: World, run: Run) ->
         await world.restart()
         assert (await world.state("switch.kill_switch"))["state"] == "on"
         await world.until(world.linked)
-        # The board says after the start that nothing is down; after that it is silent.
-        assert await _reports_within(world, 1) == 0
+        # The new link lets go of everything, which is told three times; then silence.
+        assert await _reports_within(world, 1) <= 3
         assert await _reports_within(world, 3) == 0
         assert "kill switch" in await world.say("turn on bluetooth")
         await world.client.action("switch", "turn_off", switch)

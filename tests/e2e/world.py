@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from simulator.home.client import HassClient
-from simulator.home.process import HassProcess, SimulatorProcess, start_simulator
+from simulator.home.process import (
+    COMPONENT,
+    HassProcess,
+    SimulatorProcess,
+    start_simulator,
+)
 from simulator.home.setup import find_entities, set_up
 
 DEADLINE_S = 90
@@ -29,13 +34,15 @@ class World:
     notifications: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @classmethod
-    async def start(cls, folder: Path, *, set_up_entry: bool = True) -> World:
+    async def start(
+        cls, folder: Path, *, set_up_entry: bool = True, component: Path = COMPONENT
+    ) -> World:
         """Start both processes; set the integration up through its flow."""
         board = folder / "board"
         simulator = await start_simulator(
             "--pty-link", str(board), log=folder / "simulator.log"
         )
-        hass = HassProcess(config=folder / "config")
+        hass = HassProcess(config=folder / "config", component=component)
         await hass.start()
         client = HassClient(hass.url)
         world = cls(simulator=simulator, hass=hass, client=client, board=board)

@@ -30,14 +30,6 @@ REFUSE, SWITCH = "button.aiden_refuse", "switch.aiden_kill_switch"
 ORIGIN = Origin(source="action")
 
 
-@pytest.fixture
-def runner(entry: MockConfigEntry) -> ScriptedRunner:
-    """Return the runner that the entry's tasks are given to instead of the phone."""
-    scripted = ScriptedRunner()
-    entry.runtime_data.tasks._worker._runner = scripted
-    return scripted
-
-
 def _state(hass: HomeAssistant, entity_id: str) -> State:
     """Return a state that must be there."""
     state = hass.states.get(entity_id)
