@@ -43,6 +43,7 @@ from custom_components.aiden_duplex.tasks.runner import (
     RunEnd,
     RunRequest,
     RunResult,
+    Steer,
 )
 
 SPEAKER = Origin(source="conversation", user_id="user_1", context_id="ctx_1")
@@ -305,6 +306,7 @@ class FakeRunner:
         """Start with nothing to run."""
         self.runs: list[RunRequest] = []
         self.safe_point_s = 0.0
+        self.steers: list[tuple[str, Steer]] = []
         self._ends: dict[str, asyncio.Future[RunResult]] = {}
 
     async def run(
@@ -324,6 +326,10 @@ class FakeRunner:
     def end(self, task_id: str, result: RunResult) -> None:
         """End a run."""
         self._ends.pop(task_id).set_result(result)
+
+    def steer(self, task_id: str, steer: Steer) -> None:
+        """Keep it."""
+        self.steers.append((task_id, steer))
 
     def revoke(self, task_id: str) -> None:
         """Do nothing."""

@@ -29,6 +29,7 @@ class ModelTask:
     session: str | None = None
     hold_back: bool = False
     number: int | None = None
+    revision: int = 1
 
     @property
     def ended(self) -> bool:
@@ -51,6 +52,14 @@ class ModelRun:
     told_at: float | None = None
     """When it was first told to end, and why."""
     why: str | None = None
+    revision: int = 1
+    """The goal that it works for."""
+    began_with: int = 1
+
+    @property
+    def is_stale(self) -> bool:
+        """Return whether the goal was replaced and it has not taken that up."""
+        return self.revision < self.task.revision
 
     def tell(self, why: str, now: float) -> None:
         """Tell the run to end; the first reason counts."""
@@ -122,7 +131,13 @@ class Model:
             return
         task = self.reserved[0] if self.reserved else self.queue[0]
         self._out_of_queue(task)
-        self.run = ModelRun(task, task.answer, task.recovered)
+        self.run = ModelRun(
+            task,
+            task.answer,
+            task.recovered,
+            revision=task.revision,
+            began_with=task.revision,
+        )
         self.runs.append(self.run)
         task.status, task.started, task.updated = "running", True, wall
         task.answer, task.recovered = None, False
@@ -145,6 +160,14 @@ class Model:
         One that was taken over waits, unless it had come to its end by itself.
         """
         assert self.run
+        if status == "broken":
+            # It could not say what it worked for last.
+            self.run.revision, status = self.run.began_with, "failed"
+        if self.run.is_stale and self.run.task.status != "cancelling":
+            status = "failed"
+            if self.run.why is None:
+                self._again(wall)
+                return
         if self.run.why == "take_over" and status == "failed":
             self.pause_run(now, wall, on_the_phone=True)
             return
@@ -159,6 +182,13 @@ class Model:
         run, self.run = self.run, None
         if run.task.status == "cancelling":
             self._end(run.task, "cancelled", wall)
+            return
+        if run.is_stale and run.why == "kill_switch":
+            self._end(run.task, "failed", wall)
+            return
+        if run.is_stale and run.why is None:
+            self.run = run
+            self._again(wall)
             return
         run.task.asks, run.task.updated = True, wall
         if on_the_phone:
@@ -181,6 +211,25 @@ class Model:
             return False, False
         self._end(task, "cancelled", wall)
         return False, False
+
+    def _again(self, wall: float) -> None:
+        """Let the task of a run whose goal was replaced run again, before all others."""
+        assert self.run
+        task, self.run = self.run.task, None
+        task.updated = wall
+        self.resumed.insert(0, task)
+
+    def update(self, task_id: str, wall: float) -> bool:
+        """Replace a goal; return whether it can be."""
+        task = self.tasks[task_id]
+        if task.ended or task.status == "cancelling":
+            return False
+        task.revision += 1
+        task.updated = wall
+        if task.asks:
+            task.asks = False
+            self.resumed.append(task)
+        return True
 
     def take_over(self, task_id: str | None, now: float) -> bool:
         """Let the person do a part; return whether there is something to take over."""

@@ -41,7 +41,11 @@ class TaskNotifier:
                 self._show_question(task)
             case TaskEventType.COMPLETED | TaskEventType.FAILED:
                 self._show_end(task)
-            case TaskEventType.ANSWERED | TaskEventType.CANCELLED:
+            case TaskEventType.UPDATED if event.is_step or task.status.is_terminal:
+                pass
+            case (
+                TaskEventType.ANSWERED | TaskEventType.CANCELLED | TaskEventType.UPDATED
+            ):
                 self._shown.discard(_id(task))
                 persistent_notification.async_dismiss(self._hass, _id(task))
 
