@@ -120,7 +120,7 @@ def test_what_is_said_after_a_pause_goes_to_the_task() -> None:
             assert await w.say("I am done") == "Thank you."
             await until(lambda: len(w.runner.runs) == 2)
             assert w.runner.runs[1].continuation == "I am done"
-            assert "took the phone over" in (w.runner.runs[1].asked or "")
+            assert "phone was taken over" in (w.runner.runs[1].asked or "")
 
     run(main())
 

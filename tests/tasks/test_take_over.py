@@ -41,7 +41,7 @@ async def test_the_run_stops_and_waits_and_goes_on_with_what_was_said() -> None:
     await settle()
     request = house.runner.last.request
     assert (request.task_id, request.continuation) == (task.id, "I typed the code")
-    assert request.asked == "The person took the phone over to do a part themself."
+    assert request.asked == "The phone was taken over, to do a part by hand."
     assert not request.recovered
     assert house.events == [
         f"{event} goal"

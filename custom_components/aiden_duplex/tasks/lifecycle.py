@@ -14,7 +14,7 @@ from .runner import Question
 RUNNER_STUCK = "runner_stuck"
 RECOVERY_CAP = "recovery_cap"
 HALTED = "It was stopped by the kill switch."
-TAKEN_OVER = "The person took the phone over to do a part themself."
+TAKEN_OVER = "The phone was taken over, to do a part by hand."
 
 
 def tidy(text: str, limit: int) -> str:
