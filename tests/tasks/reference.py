@@ -11,6 +11,7 @@ UNTOLD = ("queued", "claimed", "delivering")
 STUCK_S = 10
 RESERVE_S = 120
 HOLD_S = 900
+TELLINGS = 3
 
 
 @dataclass
@@ -30,6 +31,8 @@ class ModelTask:
     hold_back: bool = False
     number: int | None = None
     revision: int = 1
+    tellings: int = 0
+    heard: bool = False
 
     @property
     def ended(self) -> bool:
@@ -191,7 +194,7 @@ class Model:
             self._again(wall)
             return
         run.task.asks, run.task.updated = True, wall
-        if on_the_phone:
+        if on_the_phone or (run.is_stale and run.why == "take_over"):
             self.reserved = run.task, now + RESERVE_S
 
     def cancel(self, task_id: str, now: float, wall: float) -> tuple[bool, bool]:
@@ -203,6 +206,8 @@ class Model:
                 return True, True
             if task.delivery == "delivering":
                 task.hold_back = True
+            if task.delivery == "delivered" and not task.heard:
+                task.tellings = TELLINGS
             return False, True
         if self.run and self.run.task is task:
             if task.status != "cancelling":
@@ -287,12 +292,33 @@ class Model:
         for task in self.tasks.values():
             if task.id in ids and task.delivery == "delivering":
                 task.delivery, task.session = "delivered", None
+                task.tellings += 1
+
+    def unheard(self) -> list[str]:
+        """Return what was told and not heard."""
+        return [
+            task.id
+            for task in self._told(
+                lambda task: task.delivery == "delivered" and not task.heard
+            )
+        ]
+
+    def hear(self, ids: set[str]) -> None:
+        """Note that endings were heard."""
+        for task_id in ids & set(self.unheard()):
+            self.tasks[task_id].heard = True
+
+    def retell(self, ids: set[str]) -> None:
+        """Tell once more what was not heard."""
+        for task_id in ids & set(self.unheard()):
+            self.tasks[task_id].tellings += 1
 
     def read(self, task_id: str) -> None:
         """Read an ending by a query."""
         task = self.tasks[task_id]
         if task.delivery in UNTOLD:
             task.delivery, task.session = "delivered", None
+            task.tellings += 1
 
     def release(self, session: str) -> None:
         """End a session."""

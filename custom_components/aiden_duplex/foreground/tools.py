@@ -142,9 +142,7 @@ async def _query(context: ToolContext, arguments: Mapping[str, Any]) -> Output:
     else:
         tasks = list(context.tasks.outstanding())
     for task in tasks[:WHOLE_VIEWS]:
-        context.delivery.note_question(task)
-        if task.status.is_terminal:
-            await context.tasks.mark_delivered(task.id)
+        await context.delivery.note_read(task)
     views = task_views(tasks)
     if task_id is not None:
         return views[0]

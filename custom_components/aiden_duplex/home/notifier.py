@@ -55,7 +55,7 @@ class TaskNotifier:
         for task in tasks:
             if task.is_waiting:
                 self._show_question(task)
-            elif task.delivery is Delivery.QUEUED:
+            elif task.delivery is Delivery.QUEUED or task.is_unheard:
                 self._show_end(task)
 
     def _show_question(self, task: Task) -> None:

@@ -24,7 +24,7 @@ from .errors import (
     TaskValueError,
 )
 from .limits import TaskLimits
-from .model import Decision, Origin, Task, TaskEvent, TaskEventType, TaskStatus
+from .model import Decision, Heard, Origin, Task, TaskEvent, TaskEventType, TaskStatus
 from .queue import Lane
 from .records import Stored
 from .runner import Runner
@@ -341,6 +341,26 @@ class TaskManager:
     def release(self, session: str) -> None:
         """Let endings that a session claimed and did not deliver wait again."""
         self._desk.release(session)
+
+    def retell(self, task_ids: Iterable[str]) -> None:
+        """Note that endings nobody had heard were handed to the model once more."""
+        self._desk.retell(task_ids)
+
+    def hear(self, task_ids: Iterable[str], evidence: Heard) -> None:
+        """Note what shows that a person got endings that were told; others are ignored."""
+        self._desk.hear(task_ids, evidence)
+
+    def unheard(self) -> list[Task]:
+        """Return what was told without anybody hearing it, in the order of the endings.
+
+        It is told again as long as ``tellings`` is below ``limits.tellings``.
+        """
+        return self._desk.unheard()
+
+    @property
+    def most_tellings(self) -> int:
+        """Return how often an unheard ending is told at most."""
+        return self._limits.tellings
 
     async def mark_delivered(self, task_id: str) -> None:
         """Note that an ending was read by a query; no effect on other tasks.
