@@ -15,7 +15,12 @@ from custom_components.aiden_duplex.phone.picture import PictureSource, SourceFr
 from custom_components.aiden_duplex.phone.types import PhoneError, Point
 from custom_components.aiden_duplex.tasks.manager import TaskManager
 from custom_components.aiden_duplex.tasks.model import Task
-from custom_components.aiden_duplex.tasks.runner import Runner, RunRequest, RunResult
+from custom_components.aiden_duplex.tasks.runner import (
+    Runner,
+    RunRequest,
+    RunResult,
+    Steer,
+)
 
 from . import parts, pictures
 from .harness import Measurement, median, percentile
@@ -115,6 +120,10 @@ class Acting(Runner):
                 await self.phone.tap(lease, Point(x=500, y=5))
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.sleep(0.01)
+
+    @override
+    def steer(self, task_id: str, steer: Steer) -> None:
+        """Have no goal to replace."""
 
     @override
     def revoke(self, task_id: str) -> None:

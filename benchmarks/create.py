@@ -20,6 +20,7 @@ from custom_components.aiden_duplex.tasks.runner import (
     Runner,
     RunRequest,
     RunResult,
+    Steer,
 )
 
 from . import parts
@@ -44,6 +45,10 @@ class InstantRunner(Runner):
     ) -> RunResult:
         """Return the end."""
         return RunResult(end=RunEnd.COMPLETED, text="done", outcome=Outcome.ACHIEVED)
+
+    @override
+    def steer(self, task_id: str, steer: Steer) -> None:
+        """Have no goal to replace."""
 
     @override
     def revoke(self, task_id: str) -> None:

@@ -17,6 +17,7 @@ from .tasks.errors import (
     DuplicateTaskError,
     HaltedError,
     NotRunningError,
+    NotUpdatableError,
     NotWaitingError,
     StaleQuestionError,
     TaskError,
@@ -32,6 +33,10 @@ FEATURE_TASKS: Final = 1
 CREATE_SCHEMA: Final[VolDictType] = {
     vol.Required("goal"): cv.string,
     vol.Optional("repeat", default=False): cv.boolean,
+}
+UPDATE_SCHEMA: Final[VolDictType] = {
+    vol.Required("task_id"): cv.string,
+    vol.Required("goal"): cv.string,
 }
 CANCEL_SCHEMA: Final[VolDictType] = {vol.Required("task_id"): cv.string}
 RESPOND_SCHEMA: Final[VolDictType] = {
@@ -52,6 +57,7 @@ KILL_SWITCH_SCHEMA: Final[VolDictType] = {vol.Required("active"): cv.boolean}
 
 _ACTIONS: Final[dict[str, tuple[VolDictType, SupportsResponse]]] = {
     "create_task": (CREATE_SCHEMA, SupportsResponse.OPTIONAL),
+    "update_task": (UPDATE_SCHEMA, SupportsResponse.OPTIONAL),
     "cancel_task": (CANCEL_SCHEMA, SupportsResponse.OPTIONAL),
     "respond": (RESPOND_SCHEMA, SupportsResponse.OPTIONAL),
     "query_tasks": (QUERY_SCHEMA, SupportsResponse.ONLY),
@@ -96,6 +102,7 @@ _CALLERS = (
     DuplicateTaskError,
     HaltedError,
     NotRunningError,
+    NotUpdatableError,
     NotWaitingError,
     StaleQuestionError,
     TaskNotFoundError,
@@ -115,6 +122,7 @@ def _placeholders(err: TaskError) -> dict[str, str]:
             TaskNotFoundError()
             | NotWaitingError()
             | NotRunningError()
+            | NotUpdatableError()
             | StaleQuestionError()
         ):
             return {"task_id": err.task_id}

@@ -160,7 +160,7 @@ class Aiden:
             self.tasks.subscribe(self._async_task_event),
             self.phone.subscribe(self._async_changed),
         ]
-        notifier.async_show_open(self.tasks.outstanding())
+        notifier.async_show_open((*self.tasks.outstanding(), *self.tasks.unheard()))
 
     @callback
     def async_work_when_started(self) -> None:

@@ -118,6 +118,12 @@ class TaskSensor(StatusSensor):
             )
         return {"task_id": task.id, "task": task.as_dict()}
 
+    async def async_update_task(self, task_id: str, goal: str) -> ServiceResponse:
+        """Replace the goal of a task: action ``update_task``."""
+        with actions.translated_errors():
+            task = await self.aiden.tasks.update(task_id, goal)
+        return {"task": task.as_dict()}
+
     async def async_cancel_task(self, task_id: str) -> ServiceResponse:
         """Cancel a task: action ``cancel_task``."""
         with actions.translated_errors():

@@ -7,9 +7,10 @@ import pytest
 
 from custom_components.aiden_duplex.background.agent import DeviceAgent
 from custom_components.aiden_duplex.memory.entries import Entry, Role
+from custom_components.aiden_duplex.models.tools import ToolCall
 from custom_components.aiden_duplex.storage.contract import JournalError
 from custom_components.aiden_duplex.tasks.model import Outcome
-from custom_components.aiden_duplex.tasks.runner import RunEnd, RunResult
+from custom_components.aiden_duplex.tasks.runner import RunEnd, RunResult, Steer
 from tests import virtual_time
 
 from .fakes import Did, FakeChat, FakePhone, Line, call, finish, tap
@@ -170,6 +171,49 @@ async def _cancel(talk: Talk) -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+def test_a_replaced_goal_is_taken_up_between_two_turns() -> None:
+    """Notice and goal are told, and in the transcript, before the next call."""
+
+    async def scenario() -> None:
+        transcript = Book()
+        talk = Talk(transcript=transcript)
+
+        def steer_and_tap(_messages: object) -> ToolCall:
+            for number, goal in enumerate(("call Bert", "call Anna"), 2):
+                talk.agent.steer("t1", Steer(goal=goal, goal_revision=number))
+            return tap()
+
+        result = await talk.run([steer_and_tap, finish()])
+        assert result.applied_revision == 3
+        assert "call Anna" not in talk.chat.words(0)
+        words = talk.chat.words(1)
+        assert words.count("Interrupt [steer]. The goal was replaced here.") == 1
+        assert "call Anna" in words
+        assert "call Bert" not in words
+        texts = [entry.text for group in transcript.groups for entry in group]
+        assert texts.index("call Anna") > 0
+        assert "Interrupt [steer]" in texts[texts.index("call Anna") - 1]
+
+    virtual_time.run(scenario())
+
+
+def test_a_result_before_the_new_goal_was_taken_up_says_so() -> None:
+    """The manager then lets the task run again."""
+
+    async def scenario() -> None:
+        talk = Talk()
+
+        def steer_and_finish(_messages: object) -> ToolCall:
+            talk.agent.steer("t1", Steer(goal="call Anna", goal_revision=2))
+            return finish(outcome="not_achieved")
+
+        assert (await talk.run([steer_and_finish])).applied_revision == 1
+        again = await talk.run([finish()], goal="call Anna", goal_revision=2)
+        assert again.applied_revision == 2
+
+    virtual_time.run(scenario())
 
 
 def test_a_run_that_was_taken_over_goes_on_knowing_it() -> None:

@@ -43,6 +43,7 @@ from custom_components.aiden_duplex.tasks.runner import (
     RunEnd,
     RunRequest,
     RunResult,
+    Steer,
 )
 
 SPEAKER = Origin(source="conversation", user_id="user_1", context_id="ctx_1")
@@ -305,6 +306,7 @@ class FakeRunner:
         """Start with nothing to run."""
         self.runs: list[RunRequest] = []
         self.safe_point_s = 0.0
+        self.steers: list[tuple[str, Steer]] = []
         self._ends: dict[str, asyncio.Future[RunResult]] = {}
 
     async def run(
@@ -325,6 +327,10 @@ class FakeRunner:
         """End a run."""
         self._ends.pop(task_id).set_result(result)
 
+    def steer(self, task_id: str, steer: Steer) -> None:
+        """Keep it."""
+        self.steers.append((task_id, steer))
+
     def revoke(self, task_id: str) -> None:
         """Do nothing."""
 
@@ -335,7 +341,9 @@ class FakeRunner:
 class World:
     """The foreground with everything below it."""
 
-    def __init__(self, *, idle_close_s: float = 300.0) -> None:
+    def __init__(
+        self, *, idle_close_s: float = 300.0, journal: FakeJournal | None = None
+    ) -> None:
         """Build the rooms; nothing is open."""
         self.model = FakeModel()
         self.runner = FakeRunner()
@@ -343,7 +351,7 @@ class World:
         self.phone_problem: str | None = None
         self.held: list[float] = []
         self.tasks = TaskManager(
-            journal=FakeJournal(), runner=self.runner, now=self.now
+            journal=journal or FakeJournal(), runner=self.runner, now=self.now
         )
         self.transcript = Transcript(self.user_journal)
         self.foreground = Foreground(

@@ -74,6 +74,7 @@ def test_the_first_text_opens_a_session_and_is_its_first_message() -> None:
             assert config.modality is Modality.TEXT
             assert [tool.name for tool in config.tools] == [
                 "create_agent_task",
+                "update_agent_task",
                 "query_agent_task",
                 "cancel_agent_task",
                 "pause_agent_task",

@@ -208,7 +208,7 @@ async def test_home_assistant_reads_the_actions(hass: HomeAssistant) -> None:
     descriptions = (await async_get_all_descriptions(hass))[DOMAIN]
     assert set(descriptions) == {
         *("create_task", "cancel_task", "respond", "query_tasks"),
-        *("set_kill_switch", "take_over"),
+        *("set_kill_switch", "take_over", "update_task"),
     }
     assert descriptions["query_tasks"]["response"] == {"optional": False}
     assert descriptions["create_task"]["response"] == {"optional": True}

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Coroutine
 import contextlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 import functools
 from typing import Any, override
@@ -23,6 +23,7 @@ from custom_components.aiden_duplex.tasks.runner import (
     Runner,
     RunRequest,
     RunResult,
+    Steer,
 )
 from tests.storage.memory_journal import MemoryJournal
 from tests.virtual_time import run
@@ -62,6 +63,13 @@ class Call:
     """How long the run takes to return after its cancellation."""
     late: RunResult | None = None
     """Returned instead of obeying the cancellation."""
+    steers: list[Steer] = field(default_factory=list)
+    applied: int | None = None
+    """The revision that was taken up; None for the one of the request."""
+
+    def take_up(self) -> None:
+        """Take the latest steer up."""
+        self.applied = self.steers[-1].goal_revision
 
     def complete(
         self,
@@ -71,7 +79,7 @@ class Call:
         evidence: str | None = None,
     ) -> None:
         """Let the run complete."""
-        self.end.set_result(
+        self._return(
             RunResult(
                 end=RunEnd.COMPLETED, text=text, outcome=outcome, evidence=evidence
             )
@@ -79,14 +87,19 @@ class Call:
 
     def fail(self, text: str) -> None:
         """Let the run fail."""
-        self.end.set_result(RunResult(end=RunEnd.FAILED, text=text))
+        self._return(RunResult(end=RunEnd.FAILED, text=text))
 
     def pause(self, reason: ReasonClass = ReasonClass.AMBIGUOUS) -> None:
         """Let the run ask a person."""
         question = Question(
             reason=reason, details="Which account?", suggested_action="Choose one."
         )
-        self.end.set_result(RunResult(end=RunEnd.PAUSED, question=question))
+        self._return(RunResult(end=RunEnd.PAUSED, question=question))
+
+    def _return(self, result: RunResult) -> None:
+        """End the run, with the revision that it worked for."""
+        applied = self.applied or self.request.goal_revision
+        self.end.set_result(replace(result, applied_revision=applied))
 
 
 class ScriptedRunner(Runner):
@@ -140,6 +153,12 @@ class ScriptedRunner(Runner):
             with contextlib.suppress(asyncio.CancelledError, TimeoutError):
                 async with asyncio.timeout_at(until):
                     await self.free.wait()
+
+    @override
+    def steer(self, task_id: str, steer: Steer) -> None:
+        """Keep it with the run."""
+        assert self.last.request.task_id == task_id
+        self.last.steers.append(steer)
 
     @override
     def revoke(self, task_id: str) -> None:

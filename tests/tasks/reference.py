@@ -11,6 +11,7 @@ UNTOLD = ("queued", "claimed", "delivering")
 STUCK_S = 10
 RESERVE_S = 120
 HOLD_S = 900
+TELLINGS = 3
 
 
 @dataclass
@@ -29,6 +30,9 @@ class ModelTask:
     session: str | None = None
     hold_back: bool = False
     number: int | None = None
+    revision: int = 1
+    tellings: int = 0
+    heard: bool = False
 
     @property
     def ended(self) -> bool:
@@ -51,6 +55,14 @@ class ModelRun:
     told_at: float | None = None
     """When it was first told to end, and why."""
     why: str | None = None
+    revision: int = 1
+    """The goal that it works for."""
+    began_with: int = 1
+
+    @property
+    def is_stale(self) -> bool:
+        """Return whether the goal was replaced and it has not taken that up."""
+        return self.revision < self.task.revision
 
     def tell(self, why: str, now: float) -> None:
         """Tell the run to end; the first reason counts."""
@@ -122,7 +134,13 @@ class Model:
             return
         task = self.reserved[0] if self.reserved else self.queue[0]
         self._out_of_queue(task)
-        self.run = ModelRun(task, task.answer, task.recovered)
+        self.run = ModelRun(
+            task,
+            task.answer,
+            task.recovered,
+            revision=task.revision,
+            began_with=task.revision,
+        )
         self.runs.append(self.run)
         task.status, task.started, task.updated = "running", True, wall
         task.answer, task.recovered = None, False
@@ -145,6 +163,14 @@ class Model:
         One that was taken over waits, unless it had come to its end by itself.
         """
         assert self.run
+        if status == "broken":
+            # It could not say what it worked for last.
+            self.run.revision, status = self.run.began_with, "failed"
+        if self.run.is_stale and self.run.task.status != "cancelling":
+            status = "failed"
+            if self.run.why is None:
+                self._again(wall)
+                return
         if self.run.why == "take_over" and status == "failed":
             self.pause_run(now, wall, on_the_phone=True)
             return
@@ -160,8 +186,15 @@ class Model:
         if run.task.status == "cancelling":
             self._end(run.task, "cancelled", wall)
             return
+        if run.is_stale and run.why == "kill_switch":
+            self._end(run.task, "failed", wall)
+            return
+        if run.is_stale and run.why is None:
+            self.run = run
+            self._again(wall)
+            return
         run.task.asks, run.task.updated = True, wall
-        if on_the_phone:
+        if on_the_phone or (run.is_stale and run.why == "take_over"):
             self.reserved = run.task, now + RESERVE_S
 
     def cancel(self, task_id: str, now: float, wall: float) -> tuple[bool, bool]:
@@ -173,6 +206,8 @@ class Model:
                 return True, True
             if task.delivery == "delivering":
                 task.hold_back = True
+            if task.delivery == "delivered" and not task.heard:
+                task.tellings = TELLINGS
             return False, True
         if self.run and self.run.task is task:
             if task.status != "cancelling":
@@ -181,6 +216,25 @@ class Model:
             return False, False
         self._end(task, "cancelled", wall)
         return False, False
+
+    def _again(self, wall: float) -> None:
+        """Let the task of a run whose goal was replaced run again, before all others."""
+        assert self.run
+        task, self.run = self.run.task, None
+        task.updated = wall
+        self.resumed.insert(0, task)
+
+    def update(self, task_id: str, wall: float) -> bool:
+        """Replace a goal; return whether it can be."""
+        task = self.tasks[task_id]
+        if task.ended or task.status == "cancelling":
+            return False
+        task.revision += 1
+        task.updated = wall
+        if task.asks:
+            task.asks = False
+            self.resumed.append(task)
+        return True
 
     def take_over(self, task_id: str | None, now: float) -> bool:
         """Let the person do a part; return whether there is something to take over."""
@@ -238,12 +292,33 @@ class Model:
         for task in self.tasks.values():
             if task.id in ids and task.delivery == "delivering":
                 task.delivery, task.session = "delivered", None
+                task.tellings += 1
+
+    def unheard(self) -> list[str]:
+        """Return what was told and not heard."""
+        return [
+            task.id
+            for task in self._told(
+                lambda task: task.delivery == "delivered" and not task.heard
+            )
+        ]
+
+    def hear(self, ids: set[str]) -> None:
+        """Note that endings were heard."""
+        for task_id in ids & set(self.unheard()):
+            self.tasks[task_id].heard = True
+
+    def retell(self, ids: set[str]) -> None:
+        """Tell once more what was not heard."""
+        for task_id in ids & set(self.unheard()):
+            self.tasks[task_id].tellings += 1
 
     def read(self, task_id: str) -> None:
         """Read an ending by a query."""
         task = self.tasks[task_id]
         if task.delivery in UNTOLD:
             task.delivery, task.session = "delivered", None
+            task.tellings += 1
 
     def release(self, session: str) -> None:
         """End a session."""

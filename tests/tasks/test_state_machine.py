@@ -13,11 +13,13 @@ from custom_components.aiden_duplex.tasks.errors import (
     DuplicateTaskError,
     HaltedError,
     NotRunningError,
+    NotUpdatableError,
     NotWaitingError,
     StaleQuestionError,
 )
 from custom_components.aiden_duplex.tasks.model import (
     Decision,
+    Heard,
     ReasonClass,
     Task,
     TaskEvent,
@@ -191,6 +193,30 @@ class TaskMachine(RuleBasedStateMachine):
         self.after()
 
     @has_tasks
+    @rule(number=NUMBERS)
+    def update(self, number: int) -> None:
+        """Replace the goal of any task in any state."""
+        task_id = self.any_task(number)
+        self.count += 1
+        update = self.house.manager.update(task_id, f"goal {self.count}")
+        if self.model.update(task_id, self.wall):
+            self.wait(update)
+        else:
+            with pytest.raises(NotUpdatableError):
+                self.wait(update)
+        self.after()
+
+    @precondition(lambda self: self.model.run and self.model.run.task.revision > 1)
+    @rule()
+    def run_takes_the_goal_up(self) -> None:
+        """Let the run take up the latest goal."""
+        run = self.model.run
+        call = self.house.runner.last
+        if run is not None and call.steers:
+            call.take_up()
+            run.revision = run.task.revision
+
+    @has_tasks
     @rule(number=st.none() | NUMBERS)
     def take_over(self, number: int | None) -> None:
         """Take over any task in any state, or whatever is in work."""
@@ -239,8 +265,8 @@ class TaskMachine(RuleBasedStateMachine):
             case _:
                 call.end.cancel()
         self.wait(settle())
-        status = "completed" if end == "completed" else "failed"
-        self.model.end_run(status, self.now, self.wall)
+        known = end in ("completed", "failed")
+        self.model.end_run(end if known else "broken", self.now, self.wall)
         self.after()
 
     @has_run
@@ -320,6 +346,19 @@ class TaskMachine(RuleBasedStateMachine):
         self.wait(self.house.manager.acknowledge(wanted))
         self.model.acknowledge(wanted)
         self.after()
+
+    @has_tasks
+    @rule(numbers=st.sets(NUMBERS, max_size=4), again=st.booleans())
+    def hear_or_tell_again(self, numbers: set[int], again: bool) -> None:
+        """Somebody hears endings, or they are told once more."""
+        wanted = {self.any_task(number) for number in numbers}
+        manager = self.house.manager
+        if again:
+            self.call(lambda: manager.retell(wanted))
+            self.model.retell(wanted)
+        else:
+            self.call(lambda: manager.hear(wanted, Heard.SHOWN))
+            self.model.hear(wanted)
 
     @rule(session=SESSIONS)
     def release(self, session: str) -> None:
@@ -402,6 +441,9 @@ class TaskMachine(RuleBasedStateMachine):
                 str(task.delivery),
                 task.terminal_sequence,
                 task.started_at is not None,
+                task.goal_revision,
+                task.tellings,
+                task.heard is not None,
             )
             assert seen == (
                 expected.status,
@@ -410,11 +452,17 @@ class TaskMachine(RuleBasedStateMachine):
                 expected.delivery,
                 expected.number,
                 expected.started,
+                expected.revision,
+                expected.tellings,
+                expected.heard,
             )
+            if task.status == "completed" and task.outcome == "achieved":
+                assert task.applied_revision == task.goal_revision
             assert not (task.status.is_terminal and task.pending_user_action)
             assert task.applied_revision <= task.goal_revision
             assert bool(self.endings.get(task_id)) == expected.ended
         assert ids(manager.outstanding()) == model.outstanding()
+        assert ids(manager.unheard()) == model.unheard()
         assert ids(manager.tasks()) == list(reversed(model.tasks))
         assert manager.terminal_sequence == model.endings
         assert manager.halted == model.halted

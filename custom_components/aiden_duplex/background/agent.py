@@ -5,13 +5,14 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+import functools
 import logging
 from typing import override
 
 from ..models.chat.messages import ChatModel
 from ..phone.lease import Lease
 from ..phone.types import LeaseHeldError
-from ..tasks.runner import RunEnd, Runner, RunRequest, RunResult
+from ..tasks.runner import RunEnd, Runner, RunRequest, RunResult, Steer
 from . import prompts
 from .history import History
 from .limits import LoopLimits
@@ -67,6 +68,7 @@ class DeviceAgent(Runner):
         self._scribe = Scribe(transcript, now)
         self._kept: OrderedDict[str, _Memory] = OrderedDict()
         self._switches: dict[str, _Switch] = {}
+        self._steers: dict[str, Steer] = {}
         self._earlier: tuple[str, Interrupt] | None = None
         """The task that stopped early last, until another one has been told."""
 
@@ -93,6 +95,7 @@ class DeviceAgent(Runner):
         finally:
             if self._switches.get(request.task_id) is switch:
                 del self._switches[request.task_id]
+                self._steers.pop(request.task_id, None)
         if interrupt is not None:
             self._interrupt(request.task_id, memory, interrupt)
         elif result.end is RunEnd.PAUSED:
@@ -100,7 +103,24 @@ class DeviceAgent(Runner):
         elif self._earlier is not None and self._earlier[0] == request.task_id:
             # What was cut off has been brought to an end after all.
             self._earlier = None
-        return replace(result, applied_revision=request.goal_revision)
+        return replace(result, applied_revision=memory.goal_revision)
+
+    @override
+    def steer(self, task_id: str, steer: Steer) -> None:
+        """Replace the goal of a run; it takes it up before its next turn."""
+        self._steers[task_id] = steer
+
+    async def _take_up_steer(self, task_id: str, memory: _Memory) -> None:
+        """Tell the model of a replaced goal; it counts when it is in the transcript."""
+        steer = self._steers.pop(task_id, None)
+        if steer is None or steer.goal_revision <= memory.goal_revision:
+            return
+        notice = prompts.notice(Interrupt.STEER)
+        memory.history.add_user(notice)
+        memory.history.add_user(prompts.new_goal(steer.goal), pinned=True)
+        self._scribe.owe_notice(notice)
+        await self._scribe.said(steer.goal)
+        memory.goal_revision = steer.goal_revision
 
     @override
     def revoke(self, task_id: str) -> None:
@@ -139,6 +159,9 @@ class DeviceAgent(Runner):
             limits=self._limits,
             on_step=on_step,
             record=self._scribe.call,
+            take_up_steer=functools.partial(
+                self._take_up_steer, request.task_id, memory
+            ),
         )
         clean = False
         try:

@@ -57,8 +57,10 @@ class DeviceLoop:
         limits: LoopLimits,
         on_step: Callable[[str], None],
         record: Record,
+        take_up_steer: Callable[[], Awaitable[None]],
     ) -> None:
         """Take what one run needs; ``history`` already says what is to be done."""
+        self._take_up_steer = take_up_steer
         self._phone = phone
         self._lease = lease
         self._chat = chat
@@ -96,6 +98,7 @@ class DeviceLoop:
 
     async def _turn(self) -> RunResult | None:
         """Ask the model once and do what it says; return the end if this is one."""
+        await self._take_up_steer()
         if self._black:
             if self._black_calls >= self._limits.black_calls:
                 self._history.add_user(

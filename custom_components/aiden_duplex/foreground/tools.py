@@ -11,6 +11,7 @@ from ..tasks.errors import (
     DuplicateTaskError,
     HaltedError,
     NotRunningError,
+    NotUpdatableError,
     NotWaitingError,
     StaleQuestionError,
     TaskError,
@@ -87,6 +88,12 @@ def task_error(err: TaskError) -> Output:
                 err.code,
                 "The question has changed. Look with query_agent_task and ask the person again.",
             )
+        case NotUpdatableError():
+            return error(
+                err.code,
+                "Its goal was not changed: it has ended or is being stopped. Look with "
+                "query_agent_task; what is still wanted is new work.",
+            )
         case NotRunningError():
             return error(
                 err.code,
@@ -135,9 +142,7 @@ async def _query(context: ToolContext, arguments: Mapping[str, Any]) -> Output:
     else:
         tasks = list(context.tasks.outstanding())
     for task in tasks[:WHOLE_VIEWS]:
-        context.delivery.note_question(task)
-        if task.status.is_terminal:
-            await context.tasks.mark_delivered(task.id)
+        await context.delivery.note_read(task)
     views = task_views(tasks)
     if task_id is not None:
         return views[0]
@@ -164,6 +169,16 @@ async def _cancel(context: ToolContext, arguments: Mapping[str, Any]) -> Output:
     else:
         output["note"] = "Being stopped, NOT stopped yet. What it did is not undone."
     return output
+
+
+async def _update(context: ToolContext, arguments: Mapping[str, Any]) -> Output:
+    task = await context.tasks.update(arguments["task_id"], arguments["task"])
+    return {
+        "task_id": task.id,
+        "status": str(task.status),
+        "note": "The goal is replaced; the work goes on with it. It is NOT done yet, and what "
+        "was done for the old goal is not undone.",
+    }
 
 
 async def _pause(context: ToolContext, arguments: Mapping[str, Any]) -> Output:
@@ -282,6 +297,26 @@ TOOLS: tuple[Tool, ...] = (
             ),
         ),
         handler=_create,
+    ),
+    Tool(
+        spec=ToolSpec(
+            name="update_agent_task",
+            description="Replace the goal of work that is under way, because the person changed "
+            "their mind about it. Never cancel and create anew instead.",
+            parameters=object_schema(
+                {
+                    "task_id": _ID,
+                    "task": {
+                        "type": "string",
+                        "description": "The complete new goal; it replaces the old one.",
+                        "minLength": 1,
+                        "maxLength": 8000,
+                    },
+                },
+                required=["task_id", "task"],
+            ),
+        ),
+        handler=_update,
     ),
     Tool(
         spec=ToolSpec(

@@ -41,7 +41,11 @@ class TaskNotifier:
                 self._show_question(task)
             case TaskEventType.COMPLETED | TaskEventType.FAILED:
                 self._show_end(task)
-            case TaskEventType.ANSWERED | TaskEventType.CANCELLED:
+            case TaskEventType.UPDATED if event.is_step or task.status.is_terminal:
+                pass
+            case (
+                TaskEventType.ANSWERED | TaskEventType.CANCELLED | TaskEventType.UPDATED
+            ):
                 self._shown.discard(_id(task))
                 persistent_notification.async_dismiss(self._hass, _id(task))
 
@@ -51,7 +55,7 @@ class TaskNotifier:
         for task in tasks:
             if task.is_waiting:
                 self._show_question(task)
-            elif task.delivery is Delivery.QUEUED:
+            elif task.delivery is Delivery.QUEUED or task.is_unheard:
                 self._show_end(task)
 
     def _show_question(self, task: Task) -> None:

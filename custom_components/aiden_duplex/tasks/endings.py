@@ -29,17 +29,26 @@ def after_run(
     consequence of the stop (an error, no result) is taken for one. ``counts`` is whether
     a shutdown counts as a recovery.
     """
+    stale = result is not None and result.applied_revision < stored.task.goal_revision
+    if stale:
+        # The goal was replaced and the run did not take it up: what it says is of no use.
+        result = None
     interrupted = result is None or result.end is RunEnd.FAILED
-    if interrupted and reason is StopReason.SHUTDOWN:
-        return lifecycle.handed_back(stored, now=now, place=first_place, counts=counts)
-    if interrupted and reason is StopReason.TAKE_OVER:
-        return lifecycle.taken_over(stored, now=now)
-    if interrupted and reason is StopReason.KILL_SWITCH:
-        return lifecycle.halted(stored, now=now, sequence=sequence)
-    if interrupted and reason is StopReason.OVERDUE:
-        error = lifecycle.RUNNER_STUCK if stuck else StopReason.OVERDUE
-        result = RunResult(end=RunEnd.FAILED, text=error)
-    elif result is None:
+    match reason:
+        case StopReason.SHUTDOWN if interrupted:
+            return lifecycle.handed_back(
+                stored, now=now, place=first_place, counts=counts
+            )
+        case StopReason.TAKE_OVER if interrupted:
+            return lifecycle.taken_over(stored, now=now)
+        case StopReason.KILL_SWITCH if interrupted:
+            return lifecycle.halted(stored, now=now, sequence=sequence)
+        case StopReason.OVERDUE if interrupted:
+            error = lifecycle.RUNNER_STUCK if stuck else StopReason.OVERDUE
+            result = RunResult(end=RunEnd.FAILED, text=error)
+        case _ if stale:
+            return lifecycle.outdated(stored, now=now, place=first_place)
+    if result is None:
         result = RunResult(end=RunEnd.FAILED, text="the run was stopped from inside")
     return _after_result(stored, result, now=now, sequence=sequence, limits=limits)
 

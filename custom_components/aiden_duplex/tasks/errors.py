@@ -112,6 +112,17 @@ class NotRunningError(TaskError):
         self.task_id = task_id
 
 
+class NotUpdatableError(TaskError):
+    """The task has ended or is being cancelled: its goal stays as it is."""
+
+    code = "not_updatable"
+
+    def __init__(self, task_id: str) -> None:
+        """Keep the id."""
+        super().__init__(f"task {task_id} has ended or is being cancelled")
+        self.task_id = task_id
+
+
 class HaltedError(TaskError):
     """The kill switch is on; nothing was created."""
 

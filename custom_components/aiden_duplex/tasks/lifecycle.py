@@ -80,7 +80,7 @@ def taken_over(stored: Stored, *, now: datetime) -> Stored:
     return stored.with_task(pending_user_action=question, updated_at=now)
 
 
-def halted(stored: Stored, *, now: datetime, sequence: int) -> Stored:
+def halted(stored: Stored, *, now: datetime, sequence: int | None) -> Stored:
     """Return the task as it fails because the kill switch cut its run off."""
     return ended(
         stored,
@@ -107,6 +107,30 @@ def answered(stored: Stored, message: str, *, now: datetime, place: Place) -> St
         asked=action.details if action else stored.asked,
         place=place,
     )
+
+
+def updated(stored: Stored, goal: str, *, now: datetime, place: Place) -> Stored:
+    """Return the task with a replaced goal.
+
+    A question that it asked belongs to the old goal and is gone: the task goes on with
+    the new one. An answer that no run has got yet is kept.
+    """
+    task = stored.task
+    changed = stored.with_task(
+        prompt=goal,
+        goal_revision=task.goal_revision + 1,
+        pending_user_action=None,
+        updated_at=now,
+    )
+    if not task.is_waiting:
+        return changed
+    return replace(changed, resumed=True, place=place)
+
+
+def outdated(stored: Stored, *, now: datetime, place: Place) -> Stored:
+    """Return the task whose run came back with a goal that had been replaced: it runs again."""
+    changed = stored.with_task(updated_at=now)
+    return replace(changed, resumed=True, place=place)
 
 
 def refused(stored: Stored, message: str, *, now: datetime, sequence: int) -> Stored:
@@ -148,7 +172,7 @@ def ended(
     status: TaskStatus,
     *,
     now: datetime,
-    sequence: int,
+    sequence: int | None,
     outcome: Outcome,
     result: str | None = None,
     error: str | None = None,

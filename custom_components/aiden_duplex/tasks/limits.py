@@ -38,6 +38,8 @@ class TaskLimits:
     """How often a cut-off run is started again (architecture)."""
     hold_after: timedelta = timedelta(minutes=15)
     """Older work is not run after a restart without asking (architecture)."""
+    tellings: int = 3
+    """How often an ending is told that nobody seems to hear; then it stays unheard (architecture)."""
     remembered: int = 200
     """Ended tasks that are kept; undelivered ones are kept beyond it (our choice)."""
     undelivered: int = 1000

@@ -15,6 +15,7 @@ from .duplicates import refuse_duplicate
 from .errors import (
     HaltedError,
     NotRunningError,
+    NotUpdatableError,
     NotWaitingError,
     StaleQuestionError,
     TaskQueueFullError,
@@ -23,7 +24,7 @@ from .errors import (
     TaskValueError,
 )
 from .limits import TaskLimits
-from .model import Decision, Origin, Task, TaskEvent, TaskEventType, TaskStatus
+from .model import Decision, Heard, Origin, Task, TaskEvent, TaskEventType, TaskStatus
 from .queue import Lane
 from .records import Stored
 from .runner import Runner
@@ -202,6 +203,25 @@ class TaskManager:
             already_ended=ended,
         )
 
+    async def update(self, task_id: str, goal: str) -> Task:
+        """Replace the complete goal of a task that has not ended; durable on return.
+
+        What is queued runs with the new goal; what runs takes it up between two turns
+        and goes on; a question of the old goal is withdrawn and the task goes on.
+
+        Raises:
+            TaskNotFoundError: There is none with this id.
+            TaskValueError: ``goal_empty`` or ``goal_too_long``.
+            NotUpdatableError: It has ended or is being cancelled.
+            TaskStorageError: It could not be stored; the old goal stays.
+            TasksUnavailableError: Not loaded or closed.
+
+        """
+        item = self._book.find(task_id)
+        self._check_open()
+        text = self._checked(goal, "goal", self._limits.goal_chars)
+        return await self._to_the_end(self._update(item, text))
+
     async def take_over(self, task_id: str | None = None) -> Task:
         """Stop a run so that the person can do a part; the task then waits like for an answer.
 
@@ -322,6 +342,26 @@ class TaskManager:
         """Let endings that a session claimed and did not deliver wait again."""
         self._desk.release(session)
 
+    def retell(self, task_ids: Iterable[str]) -> None:
+        """Note that endings nobody had heard were handed to the model once more."""
+        self._desk.retell(task_ids)
+
+    def hear(self, task_ids: Iterable[str], evidence: Heard) -> None:
+        """Note what shows that a person got endings that were told; others are ignored."""
+        self._desk.hear(task_ids, evidence)
+
+    def unheard(self) -> list[Task]:
+        """Return what was told without anybody hearing it, in the order of the endings.
+
+        It is told again as long as ``tellings`` is below ``limits.tellings``.
+        """
+        return self._desk.unheard()
+
+    @property
+    def most_tellings(self) -> int:
+        """Return how often an unheard ending is told at most."""
+        return self._limits.tellings
+
     async def mark_delivered(self, task_id: str) -> None:
         """Note that an ending was read by a query; no effect on other tasks.
 
@@ -361,6 +401,30 @@ class TaskManager:
                 raise TaskStorageError(self._book.ledger.trouble)
             return self._book.snapshot(self._book.add(stored))
 
+    async def _update(self, item: Item, goal: str) -> Task:
+        # The task may go on while the new goal is on its way to the disk: then again.
+        while True:
+            before = item.stored
+            status = before.task.status
+            if status.is_terminal or status is TaskStatus.CANCELLING:
+                # What was written of the new goal must not be the last word on it.
+                self._book.save(before)
+                raise NotUpdatableError(before.task.id)
+            after = lifecycle.updated(
+                before,
+                goal,
+                now=self._book.now(),
+                place=self._book.queue.next_place(Lane.RESUMED),
+            )
+            saved = await self._book.save(after, owed=False)
+            if item.stored is before:
+                break
+        if not saved:
+            raise TaskStorageError(self._book.ledger.trouble)
+        self._book.apply(item, after, TaskEventType.UPDATED)
+        self._worker.steer(item)
+        return self._book.snapshot(item)
+
     async def _respond(
         self, item: Item, message: str, decision: Decision, question_id: str | None
     ) -> Task:
@@ -377,6 +441,8 @@ class TaskManager:
         finally:
             item.answering = False
         if item.stored is not before:
+            # What was written of the answer must not be the last word on it.
+            self._book.save(item.stored)
             raise NotWaitingError(before.task.id)
         if not saved:
             raise TaskStorageError(self._book.ledger.trouble)

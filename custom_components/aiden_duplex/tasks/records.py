@@ -7,7 +7,16 @@ import logging
 from typing import Any
 
 from ..storage.contract import Record
-from .model import Delivery, Origin, Outcome, ReasonClass, Task, TaskStatus, UserAction
+from .model import (
+    Delivery,
+    Heard,
+    Origin,
+    Outcome,
+    ReasonClass,
+    Task,
+    TaskStatus,
+    UserAction,
+)
 from .queue import Lane, Place
 
 _LOGGER = logging.getLogger(__name__)
@@ -60,6 +69,7 @@ def encode(stored: Stored) -> Record:
     return record | {
         "kind": _KIND,
         "terminal_sequence": task.terminal_sequence,
+        "heard": task.heard and str(task.heard),
         "lane": int(stored.place[0]),
         "place": stored.place[1],
         "resumed": stored.resumed,
@@ -107,6 +117,8 @@ def _decode(record: Record) -> Stored:
         raise ValueError("not a task")
     outcome = record.get("outcome")
     action = record.get("pending_user_action")
+    # A record from before this was noted: nothing is told twice for that.
+    heard = record.get("heard", Heard.SHOWN)
     return Stored(
         task=Task(
             id=record["id"],
@@ -127,6 +139,8 @@ def _decode(record: Record) -> Stored:
             delivery=Delivery(record["delivery"]),
             terminal_sequence=record["terminal_sequence"],
             slot=record.get("slot"),
+            tellings=record.get("tellings", 0),
+            heard=Heard(heard) if heard else None,
         ),
         place=(Lane(record["lane"]), record["place"]),
         resumed=record["resumed"],

@@ -24,6 +24,9 @@ def recover(
     held with a question; a clock that went back cannot tell, so it holds, too.
     """
     task = stored.task
+    if task.status.is_terminal and task.terminal_sequence is None:
+        # The kill switch had cut it off, and the process ended before the run had.
+        return stored.with_task(terminal_sequence=sequence)
     if task.status.is_terminal or task.is_waiting:
         return stored
     if task.status is TaskStatus.CANCELLING:

@@ -87,16 +87,31 @@ class Run:
             self._runner.fence(self._request.task_id)
 
     def result(self) -> RunResult | None:
-        """Return what the run came to; None if it was stopped."""
+        """Return what the run came to; None if it was stopped.
+
+        An end that the run did not report itself belongs to the goal that it began with.
+        """
         task = self._task
-        if task is None or not task.done() or task.cancelled():
+        if task is None or not task.done():
             return None
+        if task.cancelled():
+            if self.reason is not None:
+                return None
+            return self._broken("the run was stopped from inside")
         if (error := task.exception()) is None:
             return task.result()
         # The message may hold what was typed, so only its class is for every log.
         _LOGGER.error("A run failed unexpectedly: %s", type(error).__name__)
         _LOGGER.debug("The run's error", exc_info=error)
-        return RunResult(end=RunEnd.FAILED, text=f"{type(error).__name__}: {error}")
+        return self._broken(f"{type(error).__name__}: {error}")
+
+    def _broken(self, text: str) -> RunResult:
+        """Return the end of a run that reported none."""
+        return RunResult(
+            end=RunEnd.FAILED,
+            text=text,
+            applied_revision=self._request.goal_revision,
+        )
 
 
 async def _first(futures: set[asyncio.Future[Any]], timeout_s: float) -> None:

@@ -55,7 +55,16 @@ class RunResult:
     question: Question | None = None
     """Set when and only when ``end`` is PAUSED."""
     applied_revision: int = 1
-    """The goal revision that this result belongs to."""
+    """The goal revision that this result belongs to: the last one that is in the
+    background's transcript."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steer:
+    """A replacement of the goal of a run that goes on; the latest one wins."""
+
+    goal: str
+    goal_revision: int
 
 
 class Runner(Protocol):
@@ -70,6 +79,14 @@ class Runner(Protocol):
         awaiting asyncio task stops the run at the next safe point: it releases
         everything on the phone before the cancellation leaves this call. An exception
         other than ``CancelledError`` counts as a failed run.
+        """
+        ...
+
+    def steer(self, task_id: str, steer: Steer) -> None:
+        """Replace the goal of a run. Never blocks or fails.
+
+        The run takes it up between two of its turns. Its result then carries the new
+        revision; a result with an older one is discarded.
         """
         ...
 

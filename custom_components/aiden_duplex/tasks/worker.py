@@ -10,7 +10,7 @@ from .endings import after_run, not_started
 from .model import ReasonClass, TaskEventType, TaskStatus
 from .records import Stored
 from .run import Run, StopReason
-from .runner import Runner, RunResult
+from .runner import Runner, RunResult, Steer
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -77,12 +77,17 @@ class Worker:
         self._book.apply(item, stored, TaskEventType.CANCELLING)
         return saved
 
-    def take_over(self, item: Item) -> asyncio.Future[None] | None:
-        """Stop a task's run so that it waits for the person; None if it does not run.
+    def steer(self, item: Item) -> None:
+        """Give a replaced goal to the run of a task, if it runs."""
+        if self._active is not None and self._active[0] is item:
+            task = item.stored.task
+            self._runner.steer(
+                task.id, Steer(goal=task.prompt, goal_revision=task.goal_revision)
+            )
+            self._foretell(item, self._active[1])
 
-        What the task will be is journalled at once: a crash before the run has returned
-        must not let it go on under the person's hands.
-        """
+    def take_over(self, item: Item) -> asyncio.Future[None] | None:
+        """Stop a task's run so that it waits for the person; None if it does not run."""
         if (
             self._active is None
             or self._active[0] is not item
@@ -91,32 +96,35 @@ class Worker:
             return None
         run = self._active[1]
         run.stop(StopReason.TAKE_OVER)
-        if run.reason is StopReason.TAKE_OVER:
-            self._book.save(lifecycle.taken_over(item.stored, now=self._now()))
-        self._hush(item)
+        self._foretell(item, run)
         return self._rest
 
     def halt(self) -> None:
-        """Cut the run off; nothing starts while the book says that all is halted.
-
-        As with a take-over, a crash must not let the run go on later.
-        """
+        """Cut the run off; nothing starts while the book says that all is halted."""
         if self._active is not None:
             item, run = self._active
             run.stop(StopReason.KILL_SWITCH)
-            if (
-                run.reason is StopReason.KILL_SWITCH
-                and item.stored.task.status is TaskStatus.RUNNING
-            ):
-                self._book.save(
-                    lifecycle.halted(
-                        item.stored,
-                        now=self._now(),
-                        sequence=self._book.sequence + 1,
-                    )
-                )
-            self._hush(item)
+            self._foretell(item, run)
         self.wake()
+
+    def _foretell(self, item: Item, run: Run) -> None:
+        """Journal what a stopped run's task is going to be.
+
+        A crash before the run has returned must not let it go on: under the hands of a
+        person who took over, or after the kill switch.
+        """
+        if run.reason is None:
+            return
+        self._hush(item)
+        if item.stored.task.status is not TaskStatus.RUNNING:
+            return
+        now = self._now()
+        match run.reason:
+            case StopReason.TAKE_OVER:
+                self._book.save(lifecycle.taken_over(item.stored, now=now))
+            case StopReason.KILL_SWITCH:
+                # It gets its number when it has really ended, or at the next start.
+                self._book.save(lifecycle.halted(item.stored, now=now, sequence=None))
 
     async def stop(self, deadline_s: float, *, counts: bool) -> None:
         """End the run and the worker; an interrupted task is queued for recovery."""
@@ -209,6 +217,8 @@ class Worker:
             after = self._book.with_place(lifecycle.started(before, now=self._now()))
             saved = await self._book.save(after, owed=False)
             if item.stored is not before:
+                # What was written of the start must not be the last word on it.
+                self._book.save(item.stored)
                 return None
             if closing.done() or self._book.halted:
                 if saved:
@@ -250,7 +260,8 @@ class Worker:
         cancels the task at once must not wait for it.
         """
         result = run.result()
-        if item.stored.task.status is TaskStatus.RUNNING:
+        # Again when the goal was replaced while the end was on its way to the disk.
+        while item.stored.task.status is TaskStatus.RUNNING:
             before = item.stored
             after = after_run(
                 before,
