@@ -54,10 +54,15 @@ def async_forget_entities(
             registry.async_remove(known.entity_id)
 
 
+def waiting(aiden: Aiden) -> list[Task]:
+    """Return the tasks that wait for a person, the one that asked first first."""
+    tasks = [task for task in aiden.tasks.outstanding() if task.is_waiting]
+    return sorted(tasks, key=_asked_at)
+
+
 def oldest_waiting(aiden: Aiden) -> Task | None:
     """Return the task that has waited longest for a person."""
-    waiting = [task for task in aiden.tasks.outstanding() if task.is_waiting]
-    return min(waiting, key=_asked_at, default=None)
+    return next(iter(waiting(aiden)), None)
 
 
 def _asked_at(task: Task) -> float:

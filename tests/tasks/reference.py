@@ -33,6 +33,8 @@ class ModelTask:
     revision: int = 1
     tellings: int = 0
     heard: bool = False
+    asked_at: float | None = None
+    """When it asked for something on the phone itself; None if it asks for something else."""
 
     @property
     def ended(self) -> bool:
@@ -193,8 +195,9 @@ class Model:
             self.run = run
             self._again(wall)
             return
-        run.task.asks, run.task.updated = True, wall
+        run.task.asks, run.task.updated, run.task.asked_at = True, wall, None
         if on_the_phone or (run.is_stale and run.why == "take_over"):
+            run.task.asked_at = wall
             self.reserved = run.task, now + RESERVE_S
 
     def cancel(self, task_id: str, now: float, wall: float) -> tuple[bool, bool]:
@@ -236,7 +239,7 @@ class Model:
             self.resumed.append(task)
         return True
 
-    def take_over(self, task_id: str | None, now: float) -> bool:
+    def take_over(self, task_id: str | None, now: float, wall: float) -> bool:
         """Let the person do a part; return whether there is something to take over."""
         task = self.run.task if self.run else None
         if task_id is not None:
@@ -244,6 +247,13 @@ class Model:
         if task is None:
             return False
         if task.asks:
+            self.reserved = task, now + RESERVE_S
+            return True
+        if task in self.resumed and task.status == "running":
+            # It was about to go on with an answer, which is kept.
+            self._out_of_queue(task)
+            task.asks, task.updated, task.asked_at = True, wall, wall
+            self.reserved = task, now + RESERVE_S
             return True
         if self.run is None or self.run.task is not task or task.status != "running":
             return False
@@ -337,7 +347,7 @@ class Model:
         if run and run.task.status == "cancelling":
             self._end(run.task, "cancelled", wall)
         elif run and run.why == "take_over":
-            run.task.asks, run.task.updated = True, wall
+            run.task.asks, run.task.updated, run.task.asked_at = True, wall, wall
         elif run and run.why == "kill_switch":
             self._end(run.task, "failed", wall)
         for task in self.tasks.values():
@@ -354,6 +364,15 @@ class Model:
             if old:
                 self._out_of_queue(task)
                 task.status, task.asks, task.updated = "running", True, wall
+                task.asked_at = None
+        asked = [
+            (task.asked_at, task)
+            for task in self.tasks.values()
+            if task.asks and task.asked_at is not None
+        ]
+        if asked:
+            at, task = max(asked, key=lambda entry: entry[0])
+            self.reserved = task, self._clock + RESERVE_S - (wall - at)
 
     def _told(self, wanted: Callable[[ModelTask], bool]) -> list[ModelTask]:
         found = [task for task in self.tasks.values() if wanted(task)]

@@ -223,7 +223,7 @@ class TaskMachine(RuleBasedStateMachine):
         task_id = None if number is None else self.any_task(number)
         at = self.now
         work = self.house.manager.take_over(task_id)
-        if self.model.take_over(task_id, at):
+        if self.model.take_over(task_id, at, self.wall):
             # A run that does not return at once is not waited for any longer.
             self.wait(work)
         else:

@@ -238,7 +238,7 @@ class DeviceAgent(Runner):
             memory.goal_revision = request.goal_revision
         elif known and request.continuation is None:
             history.add_user(prompts.resumed())
-        if request.recovered:
+        if request.recovered or (request.begun and not known):
             history.add_user(prompts.notice(Interrupt.AGENT_RESTART))
         if request.continuation is not None:
             words = prompts.answer(

@@ -184,9 +184,17 @@ async def _update(context: ToolContext, arguments: Mapping[str, Any]) -> Output:
 async def _pause(context: ToolContext, arguments: Mapping[str, Any]) -> Output:
     task = await context.tasks.take_over(arguments.get("task_id"))
     output: Output = {"task_id": task.id, "status": str(task.status)}
+    on_the_phone = context.tasks.on_the_phone
     if task.is_waiting:
         # Who asked for it knows the question.
         context.delivery.note_question(task)
+    if task.is_waiting and on_the_phone not in (None, task.id):
+        output["note"] = (
+            "It waits already, but OTHER work is on the phone now, so the phone is NOT the "
+            "person's. Pause that one if they want the phone now."
+        )
+        output["on_the_phone"] = on_the_phone
+    elif task.is_waiting:
         output["note"] = (
             "Paused: the phone is the person's now. When they say that their part is done, "
             "pass that on with response_user_action."

@@ -77,7 +77,10 @@ def taken_over(stored: Stored, *, now: datetime) -> Stored:
         "Say when that part is done; the work then goes on from there.",
         now=now,
     )
-    return stored.with_task(pending_user_action=question, updated_at=now)
+    changed = stored.with_task(
+        status=TaskStatus.RUNNING, pending_user_action=question, updated_at=now
+    )
+    return replace(changed, resumed=False)
 
 
 def halted(stored: Stored, *, now: datetime, sequence: int | None) -> Stored:

@@ -26,6 +26,8 @@ class TaskLimits:
     """Longest live step; fits a state attribute. Our choice."""
     stuck_s: float = 10.0
     """A cancelled run that has not returned by then is fenced (architecture)."""
+    take_over_reserve_s: float = 120.0
+    """After a take-over it stays at least so long, whatever the option says. Our choice."""
     take_over_s: float = 3.0
     """How long a take-over waits for the run to come to rest before it answers all the same."""
     run_s: float = 2 * 60 * 60.0

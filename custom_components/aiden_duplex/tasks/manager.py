@@ -226,8 +226,9 @@ class TaskManager:
         """Stop a run so that the person can do a part; the task then waits like for an answer.
 
         Nothing of the task reaches the phone from the moment of this call. Returns when
-        the run has come to rest, at the latest after ``limits.take_over_s``; a task that
-        waits already is returned as it is. Works when nothing can be stored.
+        the run has come to rest, at the latest after ``limits.take_over_s``. For a task
+        that waits already the phone is kept, but what else runs goes on: see
+        :attr:`on_the_phone`. Works when nothing can be stored.
 
         Args:
             task_id: The task; None for the one in work.
@@ -239,15 +240,24 @@ class TaskManager:
 
         """
         self._check_open()
-        item = self._book.find(task_id) if task_id else self._worker.active
+        item = self._book.find(task_id) if task_id else self._worker.begun
         if item is None:
             raise NotRunningError
-        if not item.stored.task.is_waiting:
-            over = self._worker.take_over(item)
-            if over is None:
-                raise NotRunningError(item.stored.task.id)
-            await asyncio.wait({over}, timeout=self._limits.take_over_s)
+        if item.stored.task.is_waiting:
+            # From now on nothing new starts; what runs already is another task.
+            self._worker.reserve(item)
+            return self._book.snapshot(item)
+        over = self._worker.take_over(item)
+        if over is None:
+            raise NotRunningError(item.stored.task.id)
+        await asyncio.wait({over}, timeout=self._limits.take_over_s)
         return self._book.snapshot(item)
+
+    @property
+    def on_the_phone(self) -> str | None:
+        """Return the id of the task whose run goes on or is about to start."""
+        item = self._worker.begun
+        return item.stored.task.id if item is not None else None
 
     @property
     def halted(self) -> bool:
@@ -283,7 +293,18 @@ class TaskManager:
             # It was turned on again meanwhile, and that counts.
             return
         self._book.halted = False
+        self._hold_old_work()
         self._worker.wake()
+
+    def _hold_old_work(self) -> None:
+        """Ask about what has waited for long, instead of running it, as after a restart."""
+        now = self._book.now()
+        for item in tuple(self._book.items):
+            old = abs(now - item.stored.task.updated_at) > self._limits.hold_after
+            if item.stored.is_in_queue and old:
+                after = lifecycle.held(item.stored, now=now)
+                self._book.save(after)
+                self._book.apply(item, after, TaskEventType.NEEDS_YOU)
 
     async def respond(
         self,

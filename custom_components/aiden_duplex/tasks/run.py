@@ -40,6 +40,7 @@ class Run:
             goal_revision=task.goal_revision,
             continuation=stored.continuation,
             asked=stored.asked,
+            begun=task.started_at is not None,
             recovered=stored.recovered,
         )
         self._runner = runner
@@ -54,6 +55,11 @@ class Run:
     def reason(self) -> StopReason | None:
         """Return why the run was told to end, if it was."""
         return self._stopping.result() if self._stopping.done() else None
+
+    @property
+    def has_returned(self) -> bool:
+        """Return whether the run came to an end, whatever has been made of that yet."""
+        return self._task is not None and self._task.done()
 
     @property
     def left_behind(self) -> asyncio.Task[RunResult] | None:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+from typing import Any
 
 from . import lifecycle
 from .book import Item, TaskBook
@@ -39,6 +40,8 @@ class Worker:
         self._now = book.now
         self._wake = asyncio.Event()
         self._active: tuple[Item, Run] | None = None
+        self._starting: Item | None = None
+        """The task whose start is on its way to the disk."""
         self._rest: asyncio.Future[None] | None = None
         """Done when the run that goes on has been concluded."""
         self._reserved: tuple[Item, float] | None = None
@@ -56,6 +59,7 @@ class Worker:
     def start(self) -> None:
         """Begin to work. A second call does nothing."""
         if self._task is None:
+            self._reserve_again()
             self._closing = asyncio.get_running_loop().create_future()
             self._task = asyncio.create_task(self._work(self._closing))
 
@@ -86,18 +90,55 @@ class Worker:
             )
             self._foretell(item, self._active[1])
 
-    def take_over(self, item: Item) -> asyncio.Future[None] | None:
-        """Stop a task's run so that it waits for the person; None if it does not run."""
-        if (
-            self._active is None
-            or self._active[0] is not item
-            or item.stored.task.status is not TaskStatus.RUNNING
-        ):
+    @property
+    def begun(self) -> Item | None:
+        """Return the task whose run goes on or is about to start."""
+        return self.active or self._starting
+
+    def take_over(self, item: Item) -> asyncio.Future[Any] | None:
+        """Let a task wait for the person; None if it neither runs nor goes on by itself.
+
+        What is returned is done when nothing of it reaches the phone any more.
+        """
+        if self._active is not None and self._active[0] is item:
+            if item.stored.task.status is not TaskStatus.RUNNING:
+                return None
+            run = self._active[1]
+            run.stop(StopReason.TAKE_OVER)
+            self._foretell(item, run)
+            return self._rest
+        if item is not self._starting and not item.stored.resumed:
             return None
-        run = self._active[1]
-        run.stop(StopReason.TAKE_OVER)
-        self._foretell(item, run)
-        return self._rest
+        # It was about to start: it waits instead, at once in memory.
+        after = lifecycle.taken_over(item.stored, now=self._now())
+        saved = self._book.save(after)
+        self._apply(item, after)
+        return saved
+
+    def reserve(self, item: Item) -> None:
+        """Keep the phone for the person of a task that waits."""
+        seconds = self._limits.reserve_s
+        action = item.stored.task.pending_user_action
+        if action is not None and action.reason is ReasonClass.TAKE_OVER:
+            # Whoever says that they do a part themselves is not to be hurried.
+            seconds = max(seconds, self._limits.take_over_reserve_s)
+        self._reserved = item, asyncio.get_running_loop().time() + seconds
+
+    def _reserve_again(self) -> None:
+        """Keep the phone as before the process ended, for what is left of the time."""
+        waiting = [
+            (action.created_at, item)
+            for item in self._book.items
+            if (action := item.stored.task.pending_user_action) is not None
+            and action.reason in _ON_THE_PHONE
+        ]
+        if not waiting:
+            return
+        asked_at, item = max(waiting, key=lambda entry: entry[0])
+        self.reserve(item)
+        assert self._reserved is not None
+        passed = max(0.0, (self._now() - asked_at).total_seconds())
+        self._reserved = item, self._reserved[1] - passed
 
     def halt(self) -> None:
         """Cut the run off; nothing starts while the book says that all is halted."""
@@ -116,7 +157,8 @@ class Worker:
         if run.reason is None:
             return
         self._hush(item)
-        if item.stored.task.status is not TaskStatus.RUNNING:
+        if run.has_returned or item.stored.task.status is not TaskStatus.RUNNING:
+            # Its real end is on its way to the disk, and must be the last word.
             return
         now = self._now()
         match run.reason:
@@ -186,7 +228,12 @@ class Worker:
     async def _work_on(self, item: Item, closing: asyncio.Future[None]) -> None:
         """Run a task once and apply what came of it."""
         before = item.stored
-        if (after := await self._store_start(item, closing)) is None:
+        self._starting = item
+        try:
+            after = await self._store_start(item, closing)
+        finally:
+            self._starting = None
+        if after is None:
             return
         run = Run(before, self._runner, self._limits)
         self._active = item, run
@@ -304,8 +351,7 @@ class Worker:
             self._book.finish(item, after)
         elif (action := task.pending_user_action) is not None:
             if action.reason in _ON_THE_PHONE:
-                until = asyncio.get_running_loop().time() + self._limits.reserve_s
-                self._reserved = item, until
+                self.reserve(item)
             self._book.apply(item, after, TaskEventType.NEEDS_YOU)
         else:
             self._book.apply(item, after, None)
