@@ -14,6 +14,7 @@ from .actions import async_setup_actions
 from .const import DOMAIN, PLATFORMS
 from .dashboard import async_setup_dashboard
 from .home.notifier import async_withdraw
+from .home.stops import async_keep_stops
 from .runtime import Aiden, AidenConfigEntry, cache_folder, storage_folder
 from .storage.journal import JournalError
 from .tasks.errors import TaskStorageError
@@ -27,6 +28,7 @@ CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
     """Register the actions, the dashboard and its command."""
     async_setup_actions(hass)
+    async_keep_stops(hass)
     async_setup_websocket_api(hass)
     await async_setup_dashboard(hass)
     return True
@@ -57,11 +59,13 @@ async def async_setup_entry(hass: HomeAssistant, entry: AidenConfigEntry) -> boo
 
 
 async def async_unload_entry(hass: HomeAssistant, entry: AidenConfigEntry) -> bool:
-    """End the run, release everything on the phone, close all."""
-    if not await hass.config_entries.async_unload_platforms(entry, PLATFORMS):
-        return False
+    """End the run, release everything on the phone, close all.
+
+    The work ends while its entities are there: they tell of it, and a stop that comes
+    meanwhile is refused in words instead of being lost.
+    """
     await entry.runtime_data.async_stop(reload=True)
-    return True
+    return await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
 
 
 async def async_remove_entry(hass: HomeAssistant, entry: AidenConfigEntry) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
+import contextlib
 from dataclasses import dataclass
 import functools
 import logging
@@ -36,6 +37,7 @@ from .foreground.foreground import Foreground
 from .home.camera import CameraSource
 from .home.notifier import TaskNotifier
 from .home.reauth import KeyWatchedChat, asking_for_key
+from .home.stops import async_take_stops
 from .memory.transcript import Transcript
 from .models.chat.client import ChatCompletions
 from .models.chat.messages import ChatModel
@@ -48,6 +50,7 @@ from .phone.link import Dx1Driver
 from .phone.picture import HttpSnapshotSource, PictureSource
 from .phone.types import LinkState
 from .storage.journal import Journal
+from .tasks.errors import TaskNotFoundError
 from .tasks.limits import TaskLimits
 from .tasks.manager import TaskManager
 from .tasks.model import TaskEvent
@@ -146,6 +149,7 @@ class Aiden:
         """Read the journals and begin to look for the board; undo all if that fails."""
         try:
             await self.tasks.load()
+            await self._async_carry_out_stops()
             if self.tasks.halted:
                 self.phone.halt()
             for transcript in self._transcripts:
@@ -171,6 +175,19 @@ class Aiden:
             self.tasks.start()
 
         self._unsubscribe.append(async_at_started(self._hass, start))
+
+    async def _async_carry_out_stops(self) -> None:
+        """Do what somebody asked for while the entry was not there; nothing runs yet."""
+        stops = async_take_stops(self._hass, self._entry.entry_id)
+        if stops is None:
+            return
+        if stops.halt:
+            await self.tasks.halt()
+        for task_id in stops.cancel:
+            with contextlib.suppress(TaskNotFoundError):
+                await self.tasks.cancel(task_id)
+        if stops.hold:
+            await self.tasks.hold()
 
     @property
     def is_halted(self) -> bool:
@@ -204,9 +221,6 @@ class Aiden:
         tasks, so that what it told is still noted. ``reload`` is True when Home
         Assistant goes on: a run that is cut off then does not count as a recovery.
         """
-        for unsubscribe in self._unsubscribe:
-            unsubscribe()
-        self._unsubscribe = []
         if self._is_stopped:
             return
         self._is_stopped = True
@@ -218,6 +232,10 @@ class Aiden:
         await self._async_close("phone", self.phone.close)
         for transcript in self._transcripts:
             await self._async_close("transcript", transcript.close)
+        # Last: what happened while closing is told, too.
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
+        self._unsubscribe = []
 
     async def _async_close(
         self, name: str, close: Callable[[], Coroutine[Any, Any, None]]

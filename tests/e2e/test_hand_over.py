@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from simulator.home.client import ApiError
+
 from .conftest import Run
 from .world import World
 
@@ -41,6 +43,17 @@ async def _acting(world: World, goal: str, reports: int = 1) -> str:
 
     await world.until(acted)
     return task_id
+
+
+async def _pressed(world: World, button: str) -> bool:
+    """Press a button; it means nothing until its question has been shown for a while."""
+    try:
+        await world.client.action(
+            "button", "press", {"entity_id": world.entities[button]}
+        )
+    except ApiError:
+        return False
+    return True
 
 
 async def _reports_within(world: World, seconds: float) -> int:
@@ -112,9 +125,7 @@ def test_the_answer_by_action_or_button_continues_the_same_task(
                 question_id=question["question_id"],
             )
         else:
-            await world.client.action(
-                "button", "press", {"entity_id": world.entities["button.proceed"]}
-            )
+            await world.until(lambda: _pressed(world, "button.proceed"))
         await _achieved(world, task_id)
         await world.say("thanks")
 

@@ -231,6 +231,15 @@ def say(*pieces: str, status: ResponseStatus = ResponseStatus.COMPLETED) -> Scri
     return play
 
 
+def slowly(script: Script, seconds: float) -> Script:
+    """Begin a response only after a while."""
+
+    def play(session: FakeSession, command: CreateResponse) -> None:
+        asyncio.get_running_loop().call_later(seconds, script, session, command)
+
+    return play
+
+
 def call(
     *calls: tuple[str, Any],
     text: str = "",

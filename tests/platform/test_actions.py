@@ -1,7 +1,9 @@
 """The actions through Home Assistant: responses, errors in words, permissions."""
 
+import re
 from typing import Any
 
+from homeassistant.components import conversation
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import (
     HomeAssistantError,
@@ -9,10 +11,13 @@ from homeassistant.exceptions import (
     ServiceValidationError,
     Unauthorized,
 )
+from homeassistant.helpers import intent
+from homeassistant.setup import async_setup_component
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
 from custom_components.aiden_duplex.const import DOMAIN
+from custom_components.aiden_duplex.home.notifier import plain
 from custom_components.aiden_duplex.tasks.model import TaskStatus
 
 from .conftest import until_ended
@@ -153,3 +158,36 @@ async def test_actions_need_a_loaded_entry(
     await hass.config_entries.async_unload(entry.entry_id)
     with pytest.raises(HomeAssistantError):
         await _call(hass, "create_task", {"goal": "open the notes"})
+
+
+async def test_who_may_not_control_the_phone_does_not_by_talking(
+    hass: HomeAssistant, entry: MockConfigEntry, hass_read_only_user: MockUser
+) -> None:
+    """The conversation refuses in words; nothing is held, asked or created."""
+    assert await async_setup_component(hass, "conversation", {})
+    result = await conversation.async_converse(
+        hass,
+        "stop! turn on airplane mode",
+        None,
+        Context(user_id=hass_read_only_user.id),
+        agent_id="conversation.aiden",
+    )
+    assert result.response.response_type is intent.IntentResponseType.ERROR
+    assert "may not operate" in result.response.speech["plain"]["speech"]
+    assert not entry.runtime_data.phone.is_held
+    assert entry.runtime_data.tasks.tasks() == []
+    assert entry.runtime_data.foreground.snapshot.sessions == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("https://evil.example/pay", "www.evil.example", "mail me@evil.example"),
+        *("ftp://evil.example", "<b>", "a\u202eb", "\x07", "[x](y)"),
+    ],
+)
+def test_a_notification_holds_no_link(text: str) -> None:
+    """What a screen or a model wrote is text, bare addresses included."""
+    shown = plain(f"see {text} now")
+    assert not re.search(r"://|www\.|\w@\w", shown)
+    assert not re.search(r"[\u202a-\u202e\x00-\x08]", shown)

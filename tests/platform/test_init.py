@@ -134,7 +134,7 @@ async def test_an_end_is_notified_without_markdown(
     ) as create:
         task = await do_task(hass, entry, "open [this](http://evil) *now*")
     message = create.call_args.args[1]
-    assert r"open \[this\]\(http://evil\) \*now\*" in message
+    assert r"open \[this\]\(http\:\/\/evil\) \*now\*" in message
     assert create.call_args.kwargs["title"] == "Aiden: failed"
     assert create.call_args.kwargs["notification_id"] == f"{DOMAIN}_{task.id}"
 

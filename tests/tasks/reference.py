@@ -57,6 +57,7 @@ class ModelRun:
     told_at: float | None = None
     """When it was first told to end, and why."""
     why: str | None = None
+    told_wall: float = 0.0
     revision: int = 1
     """The goal that it works for."""
     began_with: int = 1
@@ -66,10 +67,10 @@ class ModelRun:
         """Return whether the goal was replaced and it has not taken that up."""
         return self.revision < self.task.revision
 
-    def tell(self, why: str, now: float) -> None:
+    def tell(self, why: str, now: float, wall: float = 0.0) -> None:
         """Tell the run to end; the first reason counts."""
         if self.told_at is None:
-            self.told_at, self.why = now, why
+            self.told_at, self.why, self.told_wall = now, why, wall
 
 
 class Model:
@@ -234,6 +235,8 @@ class Model:
             return False
         task.revision += 1
         task.updated = wall
+        if self.run and self.run.task is task:
+            self.run.told_wall = wall
         if task.asks:
             task.asks = False
             self.resumed.append(task)
@@ -257,7 +260,7 @@ class Model:
             return True
         if self.run is None or self.run.task is not task or task.status != "running":
             return False
-        self.run.tell("take_over", now)
+        self.run.tell("take_over", now, wall)
         return True
 
     def halt(self, now: float) -> None:
@@ -337,8 +340,12 @@ class Model:
                 task.session = None
                 task.delivery = "suppressed" if task.hold_back else "queued"
 
-    def restart(self, wall: float) -> None:
-        """Let the process end and start again; an orderly stop and a crash are alike."""
+    def restart(self, wall: float, stopped: float | None) -> None:
+        """Let the process end and start again.
+
+        ``stopped`` is when it was stopped orderly; None for a crash, which is alike but
+        for when a run that was taken over had asked.
+        """
         run, self.run, self.reserved = self.run, None, None
         for task in self.tasks.values():
             task.session = None
@@ -347,7 +354,8 @@ class Model:
         if run and run.task.status == "cancelling":
             self._end(run.task, "cancelled", wall)
         elif run and run.why == "take_over":
-            run.task.asks, run.task.updated, run.task.asked_at = True, wall, wall
+            run.task.asks, run.task.updated = True, wall
+            run.task.asked_at = run.told_wall if stopped is None else stopped
         elif run and run.why == "kill_switch":
             self._end(run.task, "failed", wall)
         for task in self.tasks.values():

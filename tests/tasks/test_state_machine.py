@@ -380,6 +380,7 @@ class TaskMachine(RuleBasedStateMachine):
     def restart(self, orderly: bool, hours: int) -> None:
         """Stop or crash, and start again, perhaps much later."""
         self.collect_runs()
+        stopped = self.wall if orderly else None
         journal = self.house.journal.crash()
         self.wait(self.house.close())
         if orderly:
@@ -389,7 +390,7 @@ class TaskMachine(RuleBasedStateMachine):
             # What the dying house still published never happened.
             self.forget_unwritten(journal.records)
         self.house = self.wait(self.opened(House(journal=journal, away=away)))
-        self.model.restart(self.wall)
+        self.model.restart(self.wall, stopped)
         self.after()
 
     def forget_unwritten(self, records: list[dict[str, Any]]) -> None:

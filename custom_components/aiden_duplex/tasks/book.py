@@ -103,6 +103,8 @@ class TaskBook:
             JournalError: The journal cannot be read.
 
         """
+        # What is decided while loading is told when somebody can hear it.
+        self._publishing = True
         records = await self.ledger.open()
         found = decode_all(records)
         self.halted = is_halted(records)
@@ -120,6 +122,11 @@ class TaskBook:
             self._recover(item)
         self._retire()
         self._show_all()
+
+    def open_events(self) -> None:
+        """Publish what happened while loading, and from now on everything at once."""
+        self._publishing = False
+        self._emit()
 
     def save_switch(self, *, halted: bool) -> asyncio.Future[bool]:
         """Journal the kill switch; only that it is on is owed if that fails."""

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Collection, Coroutine, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+import logging
 from typing import Any
 
 from ..storage.contract import JournalError, JournalProtocol
@@ -29,6 +30,8 @@ from .queue import Lane
 from .records import Stored
 from .runner import Runner
 from .worker import Worker
+
+_LOGGER = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +85,12 @@ class TaskManager:
     def start(self) -> None:
         """Begin to work the queue. A second call does nothing."""
         if self._open:
+            self.open_events()
             self._worker.start()
+
+    def open_events(self) -> None:
+        """Tell the subscribers of today what was decided while loading."""
+        self._book.open_events()
 
     async def close(self, *, counts: bool = True) -> None:
         """Stop orderly within ``limits.close_s``: a run that is cut off will be recovered.
@@ -264,6 +272,17 @@ class TaskManager:
         """Return whether the kill switch is on: nothing runs, nothing is created."""
         return self._book.halted
 
+    async def hold(self) -> None:
+        """Let what would run next wait for the person instead, before anything runs."""
+        self._check_open()
+        head = self._book.queue.head
+        if head is None:
+            return
+        item = self._book.find(head)
+        after = lifecycle.taken_over(item.stored, now=self._book.now())
+        self._book.save(after)
+        self._book.apply(item, after, TaskEventType.NEEDS_YOU)
+
     async def halt(self) -> None:
         """Turn the kill switch on: the run fails at once, and nothing starts until :meth:`resume`.
 
@@ -275,6 +294,11 @@ class TaskManager:
         self._worker.halt()
         saved = self._book.save_switch(halted=True)
         await asyncio.wait({saved}, timeout=self._limits.cancel_save_s)
+        if not (saved.done() and saved.result()):
+            _LOGGER.error(
+                "The kill switch is on, but that could not be stored: a restart before "
+                "the disk works again would forget it"
+            )
 
     async def resume(self) -> None:
         """Turn the kill switch off; the queue is worked again. Durable on return.

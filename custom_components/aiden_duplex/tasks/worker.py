@@ -350,9 +350,9 @@ class Worker:
         if task.status.is_terminal:
             self._book.finish(item, after)
         elif (action := task.pending_user_action) is not None:
-            if action.reason in _ON_THE_PHONE:
-                self.reserve(item)
             self._book.apply(item, after, TaskEventType.NEEDS_YOU)
+            if action.reason in _ON_THE_PHONE and item.stored.task.is_waiting:
+                self.reserve(item)
         else:
             self._book.apply(item, after, None)
 
