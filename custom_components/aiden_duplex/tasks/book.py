@@ -13,7 +13,15 @@ from .ledger import Ledger
 from .limits import TaskLimits
 from .model import Delivery, Task, TaskEvent, TaskEventType, TaskStatus
 from .queue import Place, TaskQueue
-from .records import Stored, decode_all, encode, encode_switch, is_halted
+from .records import (
+    Stored,
+    decode_all,
+    encode,
+    encode_switch,
+    encode_watermark,
+    is_halted,
+    read_watermark,
+)
 from .recovery import recover
 from .slots import Rank, Slots
 
@@ -57,6 +65,8 @@ class TaskBook:
         self.slots = Slots(limits.slots)
         self.sequence = 0
         """The number of the last ending."""
+        self.watermark = 0
+        """The number of the last ending that a session was opened for."""
         self.halted = False
         """The kill switch is on."""
         self.halts = 0
@@ -112,8 +122,11 @@ class TaskBook:
             [
                 *(encode(stored) for stored in found.values()),
                 encode_switch(halted=self.halted),
+                encode_watermark(read_watermark(records)),
             ]
         )
+        # Numbers of endings that are forgotten are not given again.
+        self.sequence = read_watermark(records)
         for stored in found.values():
             self._items[stored.task.id] = Item(stored=stored)
             self._enqueue(stored)
@@ -122,11 +135,19 @@ class TaskBook:
             self._recover(item)
         self._retire()
         self._show_all()
+        # A start alone never speaks: what had ended before leads the next conversation.
+        self.raise_watermark(self.sequence)
 
     def open_events(self) -> None:
         """Publish what happened while loading, and from now on everything at once."""
         self._publishing = False
         self._emit()
+
+    def raise_watermark(self, sequence: int) -> None:
+        """Note that a session was opened for the endings up to a number."""
+        if sequence > self.watermark:
+            self.watermark = sequence
+            self.ledger.put(encode_watermark(sequence), owed=True)
 
     def save_switch(self, *, halted: bool) -> asyncio.Future[bool]:
         """Journal the kill switch; only that it is on is owed if that fails."""

@@ -40,6 +40,10 @@ class TaskLimits:
     """How often a cut-off run is started again (architecture)."""
     hold_after: timedelta = timedelta(minutes=15)
     """Older work is not run after a restart without asking (architecture)."""
+    debounce_s: float = 0.5
+    """Endings within so long of each other are one batch (specification)."""
+    debounce_most_s: float = 10.0
+    """A batch is told of after so long, whatever still ends. Our choice."""
     tellings: int = 3
     """How often an ending is told that nobody seems to hear; then it stays unheard (architecture)."""
     remembered: int = 200

@@ -29,6 +29,7 @@ from .model import Decision, Heard, Origin, Task, TaskEvent, TaskEventType, Task
 from .queue import Lane
 from .records import Stored
 from .runner import Runner
+from .wake import WakeSignal
 from .worker import Worker
 
 _LOGGER = logging.getLogger(__name__)
@@ -65,6 +66,7 @@ class TaskManager:
         self._book = TaskBook(journal, now, limits)
         self._worker = Worker(self._book, runner)
         self._desk = DeliveryDesk(self._book)
+        self._wake = WakeSignal(self._book)
         self._creating = asyncio.Lock()
         self._operations: set[asyncio.Task[Task]] = set()
         self._open = False
@@ -101,6 +103,7 @@ class TaskManager:
         if not self._open:
             return
         self._open = False
+        self._wake.close()
         await self._worker.stop(self._limits.close_s * 0.55, counts=counts)
         await self._book.ledger.close(self._limits.close_s * 0.35)
         if self._operations:
@@ -365,6 +368,17 @@ class TaskManager:
         delivered or suppressed.
         """
         return self._book.subscribe(listener)
+
+    def subscribe_wake(self, listener: Callable[[int], None]) -> Callable[[], None]:
+        """Call a listener once per batch of endings; returns how to end that.
+
+        It gets the batch's number, for :meth:`activated`. A start alone makes no batch.
+        """
+        return self._wake.subscribe(listener)
+
+    def activated(self, sequence: int) -> None:
+        """Note that a session was opened for a batch: it opens no other one."""
+        self._book.raise_watermark(min(sequence, self._book.sequence))
 
     @property
     def terminal_sequence(self) -> int:

@@ -23,6 +23,7 @@ _LOGGER = logging.getLogger(__name__)
 
 _KIND = "task"
 _SWITCH = "kill_switch"
+_WATERMARK = "watermark"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,12 +95,27 @@ def is_halted(records: Iterable[Record]) -> bool:
     return halted
 
 
+def encode_watermark(sequence: int) -> Record:
+    """Return the record of the last ending that a session was opened for."""
+    return {"kind": _WATERMARK, "id": _WATERMARK, "sequence": sequence}
+
+
+def read_watermark(records: Iterable[Record]) -> int:
+    """Return the last watermark, 0 if there is none that is understood."""
+    watermark = 0
+    for record in records:
+        value = record.get("sequence")
+        if record.get("kind") == _WATERMARK and isinstance(value, int):
+            watermark = max(watermark, value)
+    return watermark
+
+
 def decode_all(records: Iterable[Record]) -> dict[str, Stored]:
     """Return the last state of every task. What cannot be understood is left out."""
     result: dict[str, Stored] = {}
     unknown = 0
     for record in records:
-        if record.get("kind") == _SWITCH:
+        if record.get("kind") in (_SWITCH, _WATERMARK):
             continue
         try:
             stored = _decode(record)
