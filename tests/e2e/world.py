@@ -1,7 +1,7 @@
 """A real Home Assistant, the simulator, and what happens between them."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 import contextlib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -124,9 +124,24 @@ class World:
         entry = next(entry for entry in entries if entry["domain"] == "aiden_duplex")
         path = "/api/config/config_entries/options/flow"
         flow = await self.client.request("POST", path, {"handler": entry["entry_id"]})
-        done = await self.client.request("POST", f"{path}/{flow['flow_id']}", options)
-        assert done["type"] == "create_entry", done
-        await self.until(self.linked)
+        async with self.reload():
+            done = await self.client.request(
+                "POST", f"{path}/{flow['flow_id']}", options
+            )
+            assert done["type"] == "create_entry", done
+
+    @contextlib.asynccontextmanager
+    async def reload(self) -> AsyncIterator[None]:
+        """Do what reloads the entry; then wait until it is up again, and not as before."""
+        link = self.entities["binary_sensor.link"]
+        before = (await self.client.states())[link]["last_changed"]
+        yield
+
+        async def up_again() -> bool:
+            state = (await self.client.states()).get(link, {"state": "gone"})
+            return state["state"] == "on" and state["last_changed"] != before
+
+        await self.until(up_again)
 
     # What can be seen
 

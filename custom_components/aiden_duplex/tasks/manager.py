@@ -10,6 +10,7 @@ from typing import Any
 from ..storage.contract import JournalError, JournalProtocol
 from ..storage.lines import storable
 from . import lifecycle
+from .arrivals import Arrivals
 from .book import Item, TaskBook
 from .delivery import DeliveryDesk
 from .duplicates import refuse_duplicate
@@ -67,7 +68,7 @@ class TaskManager:
         self._worker = Worker(self._book, runner)
         self._desk = DeliveryDesk(self._book)
         self._wake = WakeSignal(self._book)
-        self._creating = asyncio.Lock()
+        self._arrivals = Arrivals()
         self._operations: set[asyncio.Task[Task]] = set()
         self._open = False
 
@@ -438,24 +439,29 @@ class TaskManager:
         *,
         repeat: bool,
     ) -> Task:
-        # One at a time: two creations must see each other as duplicates.
-        async with self._creating:
+        while True:
             self._check_open()
             if self._book.halted:
                 raise HaltedError
             refuse_duplicate(
                 goal, self.outstanding(), distinct_from=distinct_from, repeat=repeat
             )
-            queue = self._book.queue
-            if queue.new_tasks >= self._limits.queued:
-                raise TaskQueueFullError(self._limits.queued)
-            stored = lifecycle.created(
-                goal,
-                origin=origin,
-                now=self._book.now(),
-                place=queue.next_place(Lane.NEW),
-            )
-            stored = self._book.with_place(stored)
+            # Two creations must see each other as duplicates, once they are decided.
+            first = self._arrivals.in_the_way(goal, of_all=distinct_from is not None)
+            if not first or (repeat and distinct_from is None):
+                break
+            await asyncio.wait(first)
+        queue = self._book.queue
+        if queue.new_tasks + len(self._arrivals) >= self._limits.queued:
+            raise TaskQueueFullError(self._limits.queued)
+        stored = lifecycle.created(
+            goal,
+            origin=origin,
+            now=self._book.now(),
+            place=queue.next_place(Lane.NEW),
+        )
+        stored = self._book.with_place(stored)
+        with self._arrivals.arriving(goal):
             if not await self._book.save(stored, owed=False):
                 raise TaskStorageError(self._book.ledger.trouble)
             return self._book.snapshot(self._book.add(stored))
