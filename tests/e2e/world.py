@@ -139,7 +139,7 @@ class World:
 
         async def up_again() -> bool:
             state = (await self.client.states()).get(link, {"state": "gone"})
-            return state["state"] == "on" and state["last_changed"] != before
+            return bool(state["state"] == "on" and state["last_changed"] != before)
 
         await self.until(up_again)
 
