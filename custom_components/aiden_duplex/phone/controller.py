@@ -1,7 +1,7 @@
 """The phone: who may act, acting, looking."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 import contextlib
 import logging
 
@@ -21,10 +21,12 @@ from .types import (
     LeaseRevokedError,
     LinkLostError,
     LinkState,
+    NoBoardError,
     NotObservedError,
     Observation,
     PictureError,
     Point,
+    StoppedPhoneError,
 )
 
 _LOGGER = logging.getLogger(__name__)
@@ -32,10 +34,13 @@ _LOGGER = logging.getLogger(__name__)
 RELEASE_S = 7.0
 """How long giving the lease back waits for the phone to be let go: a stop takes at most
 two rounds of a request (1 s), the act's safe point (1 s) and a question (1 s)."""
+LOAN_S = 60.0
+"""How long a single act may keep the phone: a look (20 s) and 500 characters (30 s)."""
 LINK_RETRY_S = 0.25
 """Before an act that could not be sent is tried again."""
 MAX_TEXT = 2000
 """Characters of one text: about two minutes of typing."""
+UNSETTLED = "the screen is unsettled: look at it before acting; nothing was sent"
 
 
 class PhoneController:
@@ -78,6 +83,8 @@ class PhoneController:
         self._link_deadline_s = link_deadline_s
         self._desk = LeaseDesk()
         self._observed: Lease | None = None
+        self._lent: Lease | None = None
+        """The loan that may act; not yet while the owner's act comes to its end."""
         self._held_until: float | None = None
         """The person said stop: until then nobody acts."""
         self._was_away = False
@@ -97,7 +104,8 @@ class PhoneController:
             await self._driver.start()
 
     async def close(self) -> None:
-        """Take the lease back, let go of everything, leave nothing running."""
+        """Take lease and loan back, let go of everything, leave nothing running."""
+        self.recall()
         if (lease := self._desk.holder) is not None:
             self._desk.fence(lease.owner)
         self._changed.set()
@@ -115,6 +123,11 @@ class PhoneController:
     def link(self) -> LinkState:
         """Return the state of the way to the phone's input."""
         return LinkState.DOWN if self._driver is None else self._driver.link
+
+    @property
+    def has_picture(self) -> bool:
+        """Return whether a source of the phone's picture is set up."""
+        return self._observer is not None
 
     @property
     def picture_ok(self) -> bool:
@@ -154,19 +167,20 @@ class PhoneController:
         remain. Never blocks; nothing happens if the owner has no lease.
         """
         if self._desk.revoke(owner):
-            self._end_acts(at_once=False)
+            self._end_acts_of_owner(at_once=False)
 
     def fence(self, owner: str) -> None:
         """Take the lease from an owner who does not give it back, and let go at once."""
         if self._desk.fence(owner):
-            self._end_acts(at_once=True)
+            self._end_acts_of_owner(at_once=True)
 
     def hold(self, seconds: float) -> None:
         """Let nobody act for so long; the running act ends at its safe point.
 
         For a stop word: who has the lease keeps it, but must look again when the time
-        is over, and :meth:`observe` waits for that. Never blocks.
+        is over, and :meth:`observe` waits for that. A loan ends. Never blocks.
         """
+        self.recall()
         until = asyncio.get_running_loop().time() + seconds
         self._held_until = max(until, self._held_until or until)
         self._end_acts(at_once=False)
@@ -177,6 +191,7 @@ class PhoneController:
         The kill switch; holds until :meth:`resume`. Never blocks.
         """
         self._desk.halted = True
+        self.recall()
         if (lease := self._desk.holder) is not None:
             self._desk.fence(lease.owner)
         self._end_acts(at_once=True)
@@ -199,17 +214,85 @@ class PhoneController:
         try:
             if self._desk.is_valid(lease):
                 self.revoke(lease.owner)
-            if self._hands is not None:
+            # The acts of a loan that goes on are not this owner's.
+            if self._hands is not None and self._lent is None:
                 await self._hands.at_rest(RELEASE_S)
         finally:
             self._desk.free(lease)
+
+    # The loan, for a single act beside the tasks.
+
+    @property
+    def loans(self) -> int:
+        """Return how often the phone was lent so far."""
+        return self._desk.loans
+
+    @contextlib.asynccontextmanager
+    async def borrow(
+        self, owner: str, *, preempt: bool = False
+    ) -> AsyncGenerator[Lease]:
+        """Lend the phone for a single act, at most :data:`LOAN_S`; all is let go afterwards.
+
+        Nobody looks on between the acts of a loan, so keys and texts need no look at the
+        screen; touches do, only a look tells where the screen lies in the picture.
+
+        With ``preempt`` an owner's running act ends at its safe point. The owner keeps
+        the lease but must look again, and its :meth:`observe` waits for the loan's end.
+
+        Raises:
+            NoBoardError: No board is set up.
+            StoppedPhoneError: The person said stop a moment ago.
+            LeaseHeldError: Somebody has the phone, or the kill switch is on.
+            LinkLostError: The phone cannot be reached now. Nobody was interrupted.
+
+        """
+        if self._hands is None:
+            raise NoBoardError("no board is set up for the phone; nothing was sent")
+        if self.is_held:
+            raise StoppedPhoneError("the person said stop; nothing was sent")
+        if self.link is not LinkState.UP:
+            raise LinkLostError(f"{self._link_trouble}; nothing was sent")
+        loan = self._desk.lend(owner, preempt=preempt)
+        if self._desk.holder is not None:
+            self._end_acts(at_once=False)
+        deadline = asyncio.get_running_loop().call_later(LOAN_S, self._recall, loan)
+        try:
+            await self._hands.at_rest(RELEASE_S)
+            self._desk.check(loan)
+            self._lent = loan
+            yield loan
+        finally:
+            deadline.cancel()
+            await self._take_back(loan, self._hands)
+
+    def recall(self) -> None:
+        """End the loan, if the phone is lent; its running act ends at the safe point."""
+        if (loan := self._desk.loan) is not None:
+            self._recall(loan)
+
+    def _recall(self, loan: Lease) -> None:
+        """End this loan, if it is still out."""
+        if self._desk.end_loan(loan):
+            self._lent = None
+            self._end_acts(at_once=False)
+
+    async def _take_back(self, loan: Lease, hands: Hands) -> None:
+        """Let go of everything, then let the owner go on."""
+        try:
+            if self._desk.is_valid(loan):
+                self._end_acts(at_once=False)
+            await hands.at_rest(RELEASE_S)
+        finally:
+            if self._desk.end_loan(loan):
+                self._lent = None
+                self._changed.set()
 
     # Looking.
 
     async def observe(self, lease: Lease) -> Observation:
         """Return what the screen shows, fresh and at rest; allows the lease to act.
 
-        Waits while a stop word holds everybody.
+        Waits while a stop word holds everybody, and for the end of a loan.
 
         Raises:
             PictureError: No usable picture within the deadline.
@@ -220,10 +303,11 @@ class PhoneController:
         if self._observer is None:
             raise PictureError("no source of the phone's picture is set up")
         while True:
-            await self._until_not_held(lease)
+            await self._until_free(lease)
+            loans = self._desk.loans
             observation = await self._look(self._observer, lease)
             self._desk.check(lease)
-            if not self.is_held:
+            if not self.is_held and self._desk.loans == loans:
                 break
         self._last_observation = observation
         self._observed = lease
@@ -231,13 +315,17 @@ class PhoneController:
             _guarded(watcher, observation)
         return observation
 
-    async def _until_not_held(self, lease: Lease) -> None:
-        """Wait until no stop word holds; a lease that is taken back ends the wait."""
-        while self.is_held:
+    async def _until_free(self, lease: Lease) -> None:
+        """Wait until no stop word holds and no loan is out; both end by themselves.
+
+        A lease that is taken back ends the wait.
+        """
+        while self.is_held or self._desk.is_lent_from(lease):
             self._changed.clear()
             self._desk.check(lease)
+            until = self._held_until if self.is_held else None
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout_at(self._held_until):
+                async with asyncio.timeout_at(until):
                     await self._changed.wait()
         self._desk.check(lease)
 
@@ -321,12 +409,13 @@ class PhoneController:
         Whatever happened while the link was away, the last picture is older than it.
         """
         if self._hands is None:
-            raise ActRefusedError("no board is set up for the phone; nothing was sent")
+            raise NoBoardError("no board is set up for the phone; nothing was sent")
         loop = asyncio.get_running_loop()
+        loans = self._desk.loans
         deadline = loop.time() + self._link_deadline_s
         while True:
             caps = await self._wait_for_link(lease, deadline)
-            if self._was_away:
+            if self._was_away and self._observed == lease:
                 self._observed = None
                 raise NotObservedError(
                     "the link to the phone was away and is back: look at the screen "
@@ -343,8 +432,13 @@ class PhoneController:
                 self._observed = None
                 if not self._desk.is_valid(lease):
                     raise
+                why = (
+                    "the person said stop"
+                    if self._desk.loans == loans
+                    else "somebody else used the phone"
+                )
                 raise ActUnknownError(
-                    "the person said stop, and the act was broken off on the way"
+                    f"{why}, and the act was broken off on the way"
                 ) from err
             except ActUnknownError, asyncio.CancelledError:
                 self._observed = None
@@ -364,28 +458,36 @@ class PhoneController:
                             return self._driver.caps
                     await self._changed.wait()
         except TimeoutError:
-            what = (
-                "the phone is not connected to the board"
-                if self.link is LinkState.NO_PHONE
-                else "the board does not answer"
-            )
             raise LinkLostError(
-                f"{what}, for {self._link_deadline_s:.0f} s now; nothing was sent"
+                f"{self._link_trouble}, for {self._link_deadline_s:.0f} s now; "
+                "nothing was sent"
             ) from None
+
+    @property
+    def _link_trouble(self) -> str:
+        """Return why the phone cannot be reached."""
+        if self.link is LinkState.NO_PHONE:
+            return "the phone is not connected to the board"
+        return "the board does not answer"
 
     def _aim(self, lease: Lease) -> Aim:
         """Return how to hit what the last observation shows."""
         self._check(lease)
-        assert self._last_observation is not None
+        if self._observed != lease or self._last_observation is None:
+            raise NotObservedError(UNSETTLED)
         return Aim(self._last_observation, self._touch_space)
 
     def _check(self, lease: Lease) -> None:
         """Refuse an act under a lease that is not valid or has not looked."""
         self._desk.check(lease)
-        if self._observed != lease or self.is_held:
-            raise NotObservedError(
-                "the screen is unsettled: look at it before acting; nothing was sent"
-            )
+        if self.is_held or (self._observed != lease and not lease.is_loan):
+            raise NotObservedError(UNSETTLED)
+
+    def _end_acts_of_owner(self, *, at_once: bool) -> None:
+        """Stop what the owner of the lease does; a loan that may act goes on."""
+        if self._lent is None:
+            self._end_acts(at_once=at_once)
+        self._changed.set()
 
     def _end_acts(self, *, at_once: bool) -> None:
         """Stop what runs and wake what waits."""
