@@ -136,6 +136,19 @@ async def test_refused_while_a_task_has_the_phone(it: World) -> None:
 
 
 @in_world
+async def test_refused_while_the_phone_is_kept_for_a_person(it: World) -> None:
+    """No task sends anything now, but an automation must not come between."""
+    for preempt in (False, True):
+        act = perform(it.phone, HOME, owner="me", preempt=preempt, reserved=True)
+        if preempt:
+            await act
+        else:
+            with pytest.raises(LeaseHeldError):
+                await act
+    assert len(it.hid.pressed(CONSUMER)) == 1
+
+
+@in_world
 async def test_one_at_a_time(it: World) -> None:
     """A second single act is refused, with preempt, too."""
     typing = asyncio.create_task(_act(it, TypeText(text="x" * 100)))

@@ -268,3 +268,22 @@ async def test_a_changed_set_up_does_not_use_up_the_recoveries() -> None:
         request = house.runner.last.request
         assert (request.task_id, request.recovered) == (task.id, True)
     await house.close()
+
+
+@virtual
+async def test_who_is_on_the_phone() -> None:
+    """The run, then the task that the phone is kept for, then nobody."""
+    house = await House().open()
+    seen = [house.manager.on_phone]
+    task = await house.create()
+    await settle()
+    seen.append(house.manager.on_phone)
+    await house.manager.take_over(task.id)
+    seen.append(house.manager.on_phone)
+    await asyncio.sleep(house.limits.reserve_s)
+    seen.append(house.manager.on_phone)
+    assert [on_phone and on_phone.id for on_phone in seen] == [
+        *(None, task.id, task.id, None)
+    ]
+    assert house.manager.get(task.id).is_waiting
+    await house.close()

@@ -229,7 +229,7 @@ class PhoneController:
 
     @contextlib.asynccontextmanager
     async def borrow(
-        self, owner: str, *, preempt: bool = False
+        self, owner: str, *, preempt: bool = False, reserved: bool = False
     ) -> AsyncGenerator[Lease]:
         """Lend the phone for a single act, at most :data:`LOAN_S`; all is let go afterwards.
 
@@ -238,6 +238,7 @@ class PhoneController:
 
         With ``preempt`` an owner's running act ends at its safe point. The owner keeps
         the lease but must look again, and its :meth:`observe` waits for the loan's end.
+        Without it, ``reserved`` counts as an owner: somebody is to get the phone next.
 
         Raises:
             NoBoardError: No board is set up.
@@ -252,7 +253,7 @@ class PhoneController:
             raise StoppedPhoneError("the person said stop; nothing was sent")
         if self.link is not LinkState.UP:
             raise LinkLostError(f"{self._link_trouble}; nothing was sent")
-        loan = self._desk.lend(owner, preempt=preempt)
+        loan = self._desk.lend(owner, preempt=preempt, reserved=reserved)
         if self._desk.holder is not None:
             self._end_acts(at_once=False)
         deadline = asyncio.get_running_loop().call_later(LOAN_S, self._recall, loan)

@@ -50,14 +50,16 @@ class LeaseDesk:
             LeaseHeldError: Somebody has it, be it the same owner, or nobody may.
 
         """
-        self._check_free()
+        self._check_free(is_held=self._lease is not None)
         self._epoch += 1
         self._lease = Lease(owner=owner, epoch=self._epoch)
         self._revoked = False
         return self._lease
 
-    def lend(self, owner: str, *, preempt: bool) -> Lease:
+    def lend(self, owner: str, *, preempt: bool, reserved: bool = False) -> Lease:
         """Give out the loan; with ``preempt`` although somebody has the lease.
+
+        ``reserved`` counts as if somebody had it.
 
         Raises:
             LeaseHeldError: Somebody has the lease or the loan, or nobody may.
@@ -65,7 +67,7 @@ class LeaseDesk:
         """
         if self._loan is not None:
             raise LentPhoneError("the phone is in use for a single act")
-        self._check_free(preempt=preempt)
+        self._check_free(is_held=not preempt and (self._lease is not None or reserved))
         self._epoch += 1
         self.loans += 1
         self._loan = Lease(owner=owner, epoch=self._epoch, is_loan=True)
@@ -82,11 +84,11 @@ class LeaseDesk:
         self._loan = None
         return True
 
-    def _check_free(self, *, preempt: bool = False) -> None:
+    def _check_free(self, *, is_held: bool) -> None:
         """Refuse to give out anything against the kill switch or an owner."""
         if self.halted:
             raise HaltedPhoneError("the kill switch is on")
-        if self._lease is not None and not preempt:
+        if is_held:
             raise LeaseHeldError("the phone is controlled by another task")
 
     def revoke(self, owner: str) -> bool:

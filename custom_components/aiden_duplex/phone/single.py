@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from .controller import PhoneController
 from .lease import Lease
 from .text import to_strokes
-from .types import ActRefusedError, Key, PictureError, Point, Settle
+from .types import Key, PictureError, Point, Settle, UnsuitableTextError
 
 MAX_TEXT = 500
 """Characters of a single act: half a minute of typing, for which a task may have to wait."""
@@ -46,14 +46,19 @@ type SingleAct = PressKey | Tap | Swipe | TypeText
 
 
 async def perform(
-    phone: PhoneController, act: SingleAct, *, owner: str, preempt: bool
+    phone: PhoneController,
+    act: SingleAct,
+    *,
+    owner: str,
+    preempt: bool,
+    reserved: bool = False,
 ) -> None:
     """Do one thing on the phone; a text or a picture that will not do interrupts nobody.
 
     Raises:
         UnsupportedTextError: Some characters cannot be typed.
-        ActRefusedError: A text is empty, too long or of several lines; or the board
-            cannot do it.
+        UnsuitableTextError: A text is empty, too long or of several lines.
+        ActRefusedError: The board cannot do it.
         PictureError: A touch needs a picture that shows something.
         LeaseRevokedError: The loan ended before the act did.
         ActUnknownError: It may or may not have happened.
@@ -64,7 +69,7 @@ async def perform(
         _check_text(act.text)
     if isinstance(act, Tap | Swipe) and not phone.has_picture:
         raise PictureError("no source of the phone's picture is set up")
-    async with phone.borrow(owner, preempt=preempt) as loan:
+    async with phone.borrow(owner, preempt=preempt, reserved=reserved) as loan:
         match act:
             case PressKey(key=key):
                 await phone.press_key(loan, key)
@@ -83,7 +88,7 @@ async def perform(
 def _check_text(text: str) -> None:
     """Refuse a text before anybody is interrupted for it."""
     if not text or len(text) > MAX_TEXT or "\n" in text or "\r" in text:
-        raise ActRefusedError(
+        raise UnsuitableTextError(
             f"a text is one line of 1 to {MAX_TEXT} characters; nothing was typed"
         )
     to_strokes(text)

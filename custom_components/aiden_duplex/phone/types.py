@@ -134,6 +134,10 @@ class NoBoardError(ActRefusedError):
     """No way to the phone's input is set up; nothing was sent."""
 
 
+class UnsuitableTextError(ActRefusedError):
+    """A text is empty, too long or of several lines; nothing was typed."""
+
+
 class UnsupportedTextError(PhoneError):
     """Some characters cannot be typed; nothing was typed.
 
