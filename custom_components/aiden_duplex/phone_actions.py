@@ -40,7 +40,10 @@ _PREEMPT: Final[VolDictType] = {vol.Optional("preempt", default=False): cv.boole
 _NUMBER: Final = vol.Coerce(float)
 
 SCHEMAS: Final[dict[str, VolDictType]] = {
-    "press_key": {vol.Required("key"): vol.In([str(key) for key in Key])} | _PREEMPT,
+    "press_key": {
+        vol.Required("key"): vol.In([str(key) for key in Key]),
+        **_PREEMPT,
+    },
     "swipe": {
         **{vol.Required(name): _NUMBER for name in ("x1", "y1", "x2", "y2")},
         vol.Optional("duration_ms", default=400): vol.All(
@@ -48,12 +51,12 @@ SCHEMAS: Final[dict[str, VolDictType]] = {
         ),
         **_PREEMPT,
     },
-    "tap": {vol.Required("x"): _NUMBER, vol.Required("y"): _NUMBER} | _PREEMPT,
+    "tap": {vol.Required("x"): _NUMBER, vol.Required("y"): _NUMBER, **_PREEMPT},
     "type_text": {
         vol.Required("text"): cv.string,
         vol.Optional("submit", default=False): cv.boolean,
-    }
-    | _PREEMPT,
+        **_PREEMPT,
+    },
 }
 
 ERROR_KEYS: Final[dict[type[PhoneError], str]] = {
