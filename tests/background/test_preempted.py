@@ -79,7 +79,7 @@ def test_what_was_decided_by_an_older_picture_is_not_done() -> None:
         assert ran.result.outcome is Outcome.ACHIEVED
         assert phone.did == []
         assert len(ran.chat.asked) == 2
-        assert "Not executed: somebody else used the phone" in ran.chat.words(1)
+        assert "nothing was sent: somebody else used the phone" in ran.chat.words(1)
         assert ran.chat.words(1).count(NOTICE) == 1
         assert phone.looks == 2
 

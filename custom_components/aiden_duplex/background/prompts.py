@@ -75,7 +75,7 @@ NOT_EXECUTED = json.dumps(
 OVERTAKEN = json.dumps(
     {
         "ok": False,
-        "error": "Not executed: somebody else used the phone meanwhile. Look at the new picture.",
+        "error": "Not executed, nothing was sent: somebody else used the phone meanwhile. Look at the new picture.",
     }
 )
 ASKED = "The person is being asked; the run pauses here."
