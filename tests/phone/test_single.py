@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from custom_components.aiden_duplex.phone.controller import LOAN_S, PhoneController
+from custom_components.aiden_duplex.phone.control import LOAN_S
+from custom_components.aiden_duplex.phone.controller import PhoneController
 from custom_components.aiden_duplex.phone.dx1 import FrameType, Receiver
 from custom_components.aiden_duplex.phone.single import (
     PressKey,

@@ -1,16 +1,17 @@
 """The phone: who may act, acting, looking."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
-import contextlib
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 import logging
 
 from . import acts
 from .acts import Aim
+from .control import RELEASE_S, UNSETTLED, Control
 from .coordinates import TouchSpace
 from .driver import Act, Driver, DriverCaps
 from .hands import Hands
-from .lease import Lease, LeaseDesk
+from .lease import Lease
 from .observer import Observer, RunBlocking
 from .picture import PictureSource
 from .text import to_strokes
@@ -26,21 +27,14 @@ from .types import (
     Observation,
     PictureError,
     Point,
-    StoppedPhoneError,
 )
 
 _LOGGER = logging.getLogger(__name__)
 
-RELEASE_S = 7.0
-"""How long giving the lease back waits for the phone to be let go: a stop takes at most
-two rounds of a request (1 s), the act's safe point (1 s) and a question (1 s)."""
-LOAN_S = 60.0
-"""How long a single act may keep the phone: a look (20 s) and 500 characters (30 s)."""
 LINK_RETRY_S = 0.25
 """Before an act that could not be sent is tried again."""
 MAX_TEXT = 2000
 """Characters of one text: about two minutes of typing."""
-UNSETTLED = "the screen is unsettled: look at it before acting; nothing was sent"
 
 
 class PhoneController:
@@ -81,12 +75,7 @@ class PhoneController:
         )
         self._touch_space = touch_space
         self._link_deadline_s = link_deadline_s
-        self._desk = LeaseDesk()
-        self._observed: Lease | None = None
-        self._lent: Lease | None = None
-        """The loan that may act; not yet while the owner's act comes to its end."""
-        self._held_until: float | None = None
-        """The person said stop: until then nobody acts."""
+        self._control = Control(self._hands)
         self._was_away = False
         """The link was gone since the last look that was taken with the link up."""
         self._last_observation: Observation | None = None
@@ -94,7 +83,6 @@ class PhoneController:
         self._picture_ok = False
         self._callbacks: list[Callable[[], None]] = []
         self._watchers: list[Callable[[Observation], None]] = []
-        self._changed = asyncio.Event()
         self._unsubscribe: Callable[[], None] | None = None
 
     async def start(self) -> None:
@@ -105,10 +93,7 @@ class PhoneController:
 
     async def close(self) -> None:
         """Take lease and loan back, let go of everything, leave nothing running."""
-        self.recall()
-        if (lease := self._desk.holder) is not None:
-            self._desk.fence(lease.owner)
-        self._changed.set()
+        self._control.close()
         if self._driver is None or self._hands is None:
             return
         if self._unsubscribe is not None:
@@ -149,144 +134,66 @@ class PhoneController:
         self._watchers.append(callback)
         return lambda: self._watchers.remove(callback)
 
-    # The lease.
+    # Who may act; see :class:`.Control`.
 
     def acquire(self, owner: str) -> Lease:
-        """Give the control of the phone to an owner, who must look before acting.
+        """Give the control of the phone to an owner, who must look before acting."""
+        return self._control.acquire(owner)
 
-        Raises:
-            LeaseHeldError: Somebody has it, or the kill switch is on.
-
-        """
-        return self._desk.acquire(owner)
+    async def release(self, lease: Lease) -> None:
+        """Give the lease back; after this no report is sent for its owner."""
+        await self._control.release(lease)
 
     def revoke(self, owner: str) -> None:
-        """Let no new act of this owner start, end the running one, let go.
-
-        A text stops between two characters; a gesture finishes if at most 500 ms of it
-        remain. Never blocks; nothing happens if the owner has no lease.
-        """
-        if self._desk.revoke(owner):
-            self._end_acts_of_owner(at_once=False)
+        """Let no new act of this owner start, end the running one, let go."""
+        self._control.revoke(owner)
 
     def fence(self, owner: str) -> None:
         """Take the lease from an owner who does not give it back, and let go at once."""
-        if self._desk.fence(owner):
-            self._end_acts_of_owner(at_once=True)
+        self._control.fence(owner)
 
     def hold(self, seconds: float) -> None:
-        """Let nobody act for so long; the running act ends at its safe point.
-
-        For a stop word: who has the lease keeps it, but must look again when the time
-        is over, and :meth:`observe` waits for that. A loan ends. Never blocks.
-        """
-        self.recall()
-        until = asyncio.get_running_loop().time() + seconds
-        self._held_until = max(until, self._held_until or until)
-        self._end_acts(at_once=False)
+        """Let nobody act for so long, for a stop word."""
+        self._control.hold(seconds)
 
     def halt(self) -> None:
-        """Take the lease from whoever has it, let go of everything at once, give it to nobody.
-
-        The kill switch; holds until :meth:`resume`. Never blocks.
-        """
-        self._desk.halted = True
-        self.recall()
-        if (lease := self._desk.holder) is not None:
-            self._desk.fence(lease.owner)
-        self._end_acts(at_once=True)
+        """Take the phone from everybody at once, until :meth:`resume`: the kill switch."""
+        self._control.halt()
 
     def resume(self) -> None:
         """Turn the kill switch off."""
-        self._desk.halted = False
+        self._control.resume()
 
     @property
     def is_held(self) -> bool:
         """Return whether a stop word holds everybody now."""
-        until = self._held_until
-        return until is not None and asyncio.get_running_loop().time() < until
-
-    async def release(self, lease: Lease) -> None:
-        """Give the lease back; after this no report is sent for its owner.
-
-        Waits until the running act has ended and everything is let go, at most 7 s.
-        """
-        try:
-            if self._desk.is_valid(lease):
-                self.revoke(lease.owner)
-            # The acts of a loan that goes on are not this owner's.
-            if self._hands is not None and self._lent is None:
-                await self._hands.at_rest(RELEASE_S)
-        finally:
-            self._desk.free(lease)
-
-    # The loan, for a single act beside the tasks.
+        return self._control.is_held
 
     @property
     def loans(self) -> int:
         """Return how often the phone was lent so far."""
-        return self._desk.loans
+        return self._control.loans
 
-    @contextlib.asynccontextmanager
-    async def borrow(
+    def recall(self) -> None:
+        """End the loan, if the phone is lent."""
+        self._control.recall()
+
+    def borrow(
         self, owner: str, *, preempt: bool = False, reserved: bool = False
-    ) -> AsyncGenerator[Lease]:
-        """Lend the phone for a single act, at most :data:`LOAN_S`; all is let go afterwards.
-
-        Nobody looks on between the acts of a loan, so keys and texts need no look at the
-        screen; touches do, only a look tells where the screen lies in the picture.
-
-        With ``preempt`` an owner's running act ends at its safe point. The owner keeps
-        the lease but must look again, and its :meth:`observe` waits for the loan's end.
-        Without it, ``reserved`` counts as an owner: somebody is to get the phone next.
+    ) -> AbstractAsyncContextManager[Lease]:
+        """Lend the phone for a single act, if it can be done now.
 
         Raises:
             NoBoardError: No board is set up.
-            StoppedPhoneError: The person said stop a moment ago.
-            LeaseHeldError: Somebody has the phone, or the kill switch is on.
-            LinkLostError: The phone cannot be reached now. Nobody was interrupted.
+            LinkLostError: The phone cannot be reached now.
+            LeaseHeldError: As :meth:`.Control.borrow`, on entering.
 
         """
         if self._hands is None:
             raise NoBoardError("no board is set up for the phone; nothing was sent")
-        if self.is_held:
-            raise StoppedPhoneError("the person said stop; nothing was sent")
         if self.link is not LinkState.UP:
             raise LinkLostError(f"{self._link_trouble}; nothing was sent")
-        loan = self._desk.lend(owner, preempt=preempt, reserved=reserved)
-        if self._desk.holder is not None:
-            self._end_acts(at_once=False)
-        deadline = asyncio.get_running_loop().call_later(LOAN_S, self._recall, loan)
-        try:
-            await self._hands.at_rest(RELEASE_S)
-            self._desk.check(loan)
-            self._lent = loan
-            yield loan
-        finally:
-            deadline.cancel()
-            await self._take_back(loan, self._hands)
-
-    def recall(self) -> None:
-        """End the loan, if the phone is lent; its running act ends at the safe point."""
-        if (loan := self._desk.loan) is not None:
-            self._recall(loan)
-
-    def _recall(self, loan: Lease) -> None:
-        """End this loan, if it is still out."""
-        if self._desk.end_loan(loan):
-            self._lent = None
-            self._end_acts(at_once=False)
-
-    async def _take_back(self, loan: Lease, hands: Hands) -> None:
-        """Let go of everything, then let the owner go on."""
-        try:
-            if self._desk.is_valid(loan):
-                self._end_acts(at_once=False)
-            await hands.at_rest(RELEASE_S)
-        finally:
-            if self._desk.end_loan(loan):
-                self._lent = None
-                self._changed.set()
+        return self._control.borrow(owner, preempt=preempt, reserved=reserved)
 
     # Looking.
 
@@ -300,35 +207,21 @@ class PhoneController:
             LeaseRevokedError: The lease is no longer valid.
 
         """
-        self._desk.check(lease)
+        self._control.check(lease)
         if self._observer is None:
             raise PictureError("no source of the phone's picture is set up")
         while True:
-            await self._until_free(lease)
-            loans = self._desk.loans
+            await self._control.until_free(lease)
+            loans = self._control.loans
             observation = await self._look(self._observer, lease)
-            self._desk.check(lease)
-            if not self.is_held and self._desk.loans == loans:
+            self._control.check(lease)
+            if not self.is_held and self._control.loans == loans:
                 break
         self._last_observation = observation
-        self._observed = lease
+        self._control.observed = lease
         for watcher in tuple(self._watchers):
             _guarded(watcher, observation)
         return observation
-
-    async def _until_free(self, lease: Lease) -> None:
-        """Wait until no stop word holds and no loan is out; both end by themselves.
-
-        A lease that is taken back ends the wait.
-        """
-        while self.is_held or self._desk.is_lent_from(lease):
-            self._changed.clear()
-            self._desk.check(lease)
-            until = self._held_until if self.is_held else None
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout_at(until):
-                    await self._changed.wait()
-        self._desk.check(lease)
 
     async def _look(self, observer: Observer, lease: Lease) -> Observation:
         """Return a fresh observation after the last act."""
@@ -343,7 +236,7 @@ class PhoneController:
         self._was_away = self.link is not LinkState.UP
         observation = await observer.observe(
             acted_at=acted_at if is_new else None,
-            check=lambda: self._desk.check(lease),
+            check=lambda: self._control.check(lease),
         )
         self._looked_at = started_at
         return observation
@@ -387,7 +280,7 @@ class PhoneController:
             UnsupportedTextError: Some characters cannot be typed; nothing was typed.
 
         """
-        self._check(lease)
+        self._control.check_act(lease)
         if len(text) > MAX_TEXT:
             raise ActRefusedError(
                 f"a text has at most {MAX_TEXT} characters; nothing was typed"
@@ -399,7 +292,7 @@ class PhoneController:
 
     async def press_key(self, lease: Lease, key: Key) -> None:
         """Press a key."""
-        self._check(lease)
+        self._control.check_act(lease)
         await self._act(lease, lambda caps: [acts.key(key, caps)])
 
     async def _act(
@@ -412,37 +305,39 @@ class PhoneController:
         if self._hands is None:
             raise NoBoardError("no board is set up for the phone; nothing was sent")
         loop = asyncio.get_running_loop()
-        loans = self._desk.loans
+        loans = self._control.loans
         deadline = loop.time() + self._link_deadline_s
         while True:
             caps = await self._wait_for_link(lease, deadline)
-            if self._was_away and self._observed == lease:
-                self._observed = None
+            if self._was_away and self._control.observed == lease:
+                self._control.observed = None
                 raise NotObservedError(
                     "the link to the phone was away and is back: look at the screen "
                     "before acting; nothing was sent"
                 )
             try:
-                await self._hands.play(build(caps), lambda: self._check(lease))
+                await self._hands.play(
+                    build(caps), lambda: self._control.check_act(lease)
+                )
             except LinkLostError:
                 self._was_away = True
                 if loop.time() + LINK_RETRY_S > deadline:
                     raise
                 await asyncio.sleep(LINK_RETRY_S)
             except LeaseRevokedError as err:
-                self._observed = None
-                if not self._desk.is_valid(lease):
+                self._control.observed = None
+                if not self._control.is_valid(lease):
                     raise
                 why = (
                     "the person said stop"
-                    if self._desk.loans == loans
+                    if self._control.loans == loans
                     else "somebody else used the phone"
                 )
                 raise ActUnknownError(
                     f"{why}, and the act was broken off on the way"
                 ) from err
             except ActUnknownError, asyncio.CancelledError:
-                self._observed = None
+                self._control.observed = None
                 raise
             else:
                 return
@@ -452,12 +347,12 @@ class PhoneController:
         try:
             async with asyncio.timeout_at(deadline):
                 while True:
-                    self._changed.clear()
-                    self._check(lease)
+                    self._control.changed.clear()
+                    self._control.check_act(lease)
                     if self._driver is not None and self._driver.caps is not None:
                         if self._driver.link is LinkState.UP:
                             return self._driver.caps
-                    await self._changed.wait()
+                    await self._control.changed.wait()
         except TimeoutError:
             raise LinkLostError(
                 f"{self._link_trouble}, for {self._link_deadline_s:.0f} s now; "
@@ -473,29 +368,10 @@ class PhoneController:
 
     def _aim(self, lease: Lease) -> Aim:
         """Return how to hit what the last observation shows."""
-        self._check(lease)
-        if self._observed != lease or self._last_observation is None:
+        self._control.check_act(lease)
+        if self._control.observed != lease or self._last_observation is None:
             raise NotObservedError(UNSETTLED)
         return Aim(self._last_observation, self._touch_space)
-
-    def _check(self, lease: Lease) -> None:
-        """Refuse an act under a lease that is not valid or has not looked."""
-        self._desk.check(lease)
-        if self.is_held or (self._observed != lease and not lease.is_loan):
-            raise NotObservedError(UNSETTLED)
-
-    def _end_acts_of_owner(self, *, at_once: bool) -> None:
-        """Stop what the owner of the lease does; a loan that may act goes on."""
-        if self._lent is None:
-            self._end_acts(at_once=at_once)
-        self._changed.set()
-
-    def _end_acts(self, *, at_once: bool) -> None:
-        """Stop what runs and wake what waits."""
-        self._observed = None
-        if self._hands is not None:
-            self._hands.let_go(at_once=at_once)
-        self._changed.set()
 
     def _note_picture(self, ok: bool) -> None:
         """Tell of a change between pictures and none."""
@@ -511,7 +387,7 @@ class PhoneController:
 
     def _notify(self) -> None:
         """Wake what waits and tell the subscribers."""
-        self._changed.set()
+        self._control.changed.set()
         for callback in tuple(self._callbacks):
             _guarded(callback)
 
