@@ -12,6 +12,7 @@ from homeassistant.helpers.service import async_register_platform_entity_service
 from homeassistant.helpers.typing import VolDictType
 import voluptuous as vol
 
+from . import phone_actions
 from .const import DOMAIN
 from .tasks.errors import (
     DuplicateTaskError,
@@ -64,6 +65,10 @@ _ACTIONS: Final[dict[str, tuple[VolDictType, SupportsResponse]]] = {
     "query_tasks": (QUERY_SCHEMA, SupportsResponse.ONLY),
     "take_over": (TAKE_OVER_SCHEMA, SupportsResponse.OPTIONAL),
     "set_kill_switch": (KILL_SWITCH_SCHEMA, SupportsResponse.NONE),
+    **{
+        name: (schema, SupportsResponse.OPTIONAL)
+        for name, schema in phone_actions.SCHEMAS.items()
+    },
 }
 
 

@@ -224,6 +224,7 @@ class Aiden:
         if self._is_stopped:
             return
         self._is_stopped = True
+        self.phone.recall()
         if (task := self.tasks.current) is not None:
             self.phone.revoke(task.id)
         await self._async_close("conversation", self.foreground.close)

@@ -6,8 +6,10 @@ from homeassistant.components.sensor import SensorDeviceClass, SensorEntity
 from homeassistant.core import Context, HomeAssistant, ServiceResponse
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
-from . import actions
+from . import actions, phone_actions
 from .entity import AidenEntity, async_forget_entities
+from .phone.single import PressKey, Swipe, Tap, TypeText
+from .phone.types import Key
 from .runtime import AidenConfigEntry
 from .tasks.model import Decision, Origin, Task, TaskStatus
 
@@ -174,6 +176,53 @@ class TaskSensor(StatusSensor):
             else:
                 tasks = self.aiden.tasks.outstanding()
         return {"tasks": [task.as_dict() for task in tasks]}
+
+    async def async_press_key(self, key: str, preempt: bool) -> ServiceResponse:
+        """Press a key: action ``press_key``."""
+        return await phone_actions.async_perform(
+            self.aiden, PressKey(key=Key(key)), preempt=preempt, sent={"key": key}
+        )
+
+    async def async_tap(self, x: float, y: float, preempt: bool) -> ServiceResponse:
+        """Touch a point: action ``tap``."""
+        act = Tap(point=phone_actions.point(x, y))
+        return await phone_actions.async_perform(
+            self.aiden, act, preempt=preempt, sent={"x": x, "y": y}
+        )
+
+    async def async_swipe(
+        self,
+        *,
+        x1: float,
+        y1: float,
+        x2: float,
+        y2: float,
+        duration_ms: int,
+        preempt: bool,
+    ) -> ServiceResponse:
+        """Draw a finger from one point to another: action ``swipe``."""
+        act = Swipe(
+            start=phone_actions.point(x1, y1),
+            end=phone_actions.point(x2, y2),
+            duration_ms=duration_ms,
+        )
+        return await phone_actions.async_perform(
+            self.aiden,
+            act,
+            preempt=preempt,
+            sent={"x1": x1, "y1": y1, "x2": x2, "y2": y2, "duration_ms": duration_ms},
+        )
+
+    async def async_type_text(
+        self, text: str, submit: bool, preempt: bool
+    ) -> ServiceResponse:
+        """Type a line: action ``type_text``. The response does not repeat the text."""
+        return await phone_actions.async_perform(
+            self.aiden,
+            TypeText(text=text, submit=submit),
+            preempt=preempt,
+            sent={"characters": len(text), "submit": submit},
+        )
 
 
 class OutstandingSensor(AidenEntity, SensorEntity):

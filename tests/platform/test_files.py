@@ -13,6 +13,7 @@ import pytest
 from voluptuous import Schema
 import yaml
 
+from custom_components.aiden_duplex import phone_actions
 from custom_components.aiden_duplex.const import DOMAIN
 from custom_components.aiden_duplex.flow_steps import (
     BOARD_SCHEMA,
@@ -139,6 +140,7 @@ def test_every_exception_is_translated_and_used() -> None:
         re.findall(r'self\._error\(\s*user_input, chat_log, "(\w+)"', _sources())
     )
     raised = set(re.findall(r'translation_key="(\w+)"', _sources()))
+    raised |= set(phone_actions.ERROR_KEYS.values())
     assert exceptions == codes | values | said | raised
 
 
@@ -209,6 +211,7 @@ async def test_home_assistant_reads_the_actions(hass: HomeAssistant) -> None:
     assert set(descriptions) == {
         *("create_task", "cancel_task", "respond", "query_tasks"),
         *("set_kill_switch", "take_over", "update_task"),
+        *("press_key", "swipe", "tap", "type_text"),
     }
     assert descriptions["query_tasks"]["response"] == {"optional": False}
     assert descriptions["create_task"]["response"] == {"optional": True}

@@ -435,4 +435,22 @@ async def test_holding_before_the_start_lets_nothing_run() -> None:
     await asyncio.sleep(10)
     assert question(house.manager.get(task.id)) is ReasonClass.TAKE_OVER
     assert not house.runner.calls
+
+
+@virtual
+async def test_who_is_on_the_phone() -> None:
+    """The run, then the task that the phone is kept for, then nobody."""
+    house = await House().open()
+    seen = [house.manager.on_phone]
+    task = await house.create()
+    await settle()
+    seen.append(house.manager.on_phone)
+    await house.manager.take_over(task.id)
+    seen.append(house.manager.on_phone)
+    await asyncio.sleep(house.limits.reserve_s)
+    seen.append(house.manager.on_phone)
+    assert [on_phone and on_phone.id for on_phone in seen] == [
+        *(None, task.id, task.id, None)
+    ]
+    assert house.manager.get(task.id).is_waiting
     await house.close()

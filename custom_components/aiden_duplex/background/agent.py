@@ -159,6 +159,7 @@ class DeviceAgent(Runner):
             limits=self._limits,
             on_step=on_step,
             record=self._scribe.call,
+            record_notice=self._scribe.notice,
             take_up_steer=functools.partial(
                 self._take_up_steer, request.task_id, memory
             ),

@@ -172,6 +172,12 @@ class TaskManager:
             return None
         return self._book.snapshot(min(begun, key=_begun_order))
 
+    @property
+    def on_phone(self) -> Task | None:
+        """Return the task that has the phone, or for whose person the phone is kept."""
+        item = self._worker.on_phone
+        return self._book.snapshot(item) if item is not None else None
+
     def slot(self, number: int) -> Task | None:
         """Return the task that is shown in a place, from 1; None if it is empty."""
         item = self._book.in_slot(number)

@@ -56,6 +56,11 @@ class Worker:
         """Return the task whose run is going on."""
         return self._active[0] if self._active else None
 
+    @property
+    def on_phone(self) -> Item | None:
+        """Return the task that has the phone, or that the phone is kept for."""
+        return self.active or self._reserved_for()
+
     def start(self) -> None:
         """Begin to work. A second call does nothing."""
         if self._task is None:
