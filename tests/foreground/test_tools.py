@@ -133,7 +133,7 @@ def test_nothing_is_created_under_the_kill_switch() -> None:
             await w.tasks.halt()
             output = await _run(_toolbox(w), "create_agent_task", task="open the notes")
             assert output["error"] == "halted"
-            assert "Only the person can turn it off" in output["what_to_do"]
+            assert "only the person can turn it off" in output["what_to_do"]
 
     run(main())
 

@@ -102,7 +102,8 @@ def task_error(err: TaskError) -> Output:
         case HaltedError():
             return error(
                 err.code,
-                "Nothing was created: the kill switch is on. Only the person can turn it off; tell them.",
+                "Nothing was created: the kill switch is on, and only the person can turn it off. "
+                "Tell them so.",
             )
         case TaskQueueFullError():
             return error(
