@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+from typing import override
+
+import pytest
 
 from custom_components.aiden_duplex.models.realtime.session import (
     AddNotice,
@@ -9,6 +12,7 @@ from custom_components.aiden_duplex.models.realtime.session import (
     CancelResponse,
     CreateResponse,
 )
+from custom_components.aiden_duplex.storage.contract import Record
 from custom_components.aiden_duplex.tasks.model import Delivery, Heard, ReasonClass
 from custom_components.aiden_duplex.tasks.runner import Question, RunEnd, RunResult
 from tests.foreground.fakes import (
@@ -173,5 +177,90 @@ def test_an_open_question_is_asked_once_more_after_a_restart() -> None:
             assert await w.say("I have logged in") == "Thanks."
             await until(lambda: len(w.runner.runs) == 1)
             assert w.runner.runs[0].continuation == "I have logged in"
+
+    run(main())
+
+
+@pytest.mark.parametrize("how", ["cancelled", "refused"])
+def test_an_ending_that_the_models_own_call_made_is_told_by_its_answer(
+    how: str,
+) -> None:
+    """The call returned it and the answer says it: the next reply does not begin with it."""
+
+    async def main() -> None:
+        async with world() as w:
+            task = await w.waiting_task(_QUESTION)
+            await w.say("hello")
+            message = {"user_message": "no", "decision": "refused"}
+            made = {
+                "cancelled": ("cancel_agent_task", {"task_id": task.id}),
+                "refused": ("response_user_action", {"task_id": task.id, **message}),
+            }[how]
+            w.model.script(call(made), say("It is stopped."))
+            assert await w.say("no") == "It is stopped."
+            ended = w.tasks.get(task.id)
+            assert (ended.delivery, ended.heard) == (Delivery.DELIVERED, Heard.QUERIED)
+            await w.say("thanks")
+            assert len(_told(w.model.session)) == 1
+
+    run(main())
+
+
+def test_an_ending_that_the_models_own_call_made_is_told_again_if_cut_off() -> None:
+    """The person may not have heard that it is stopped."""
+
+    async def main() -> None:
+        async with world() as w:
+            task = await w.waiting_task(_QUESTION)
+            await w.say("hello")
+            cancel = ("cancel_agent_task", {"task_id": task.id})
+            w.model.script(call(cancel), hang("It"))
+            stream = w.foreground.converse("leave it", speaker=SPEAKER)
+            await anext(stream)
+            await stream.aclose()
+            await until(lambda: w.foreground.snapshot.guard is None)
+            assert w.tasks.get(task.id).is_unheard
+            await w.say("what?")
+            assert len(_told(w.model.session)) == 2
+            assert w.tasks.get(task.id).heard is Heard.SHOWN
+
+    run(main())
+
+
+class _SlowJournal(FakeJournal):
+    """A journal whose disk may hang."""
+
+    def __init__(self) -> None:
+        """Start with a disk that works."""
+        super().__init__()
+        self.works = asyncio.Event()
+        self.works.set()
+
+    @override
+    async def append(self, record: Record) -> None:
+        """Wait for the disk."""
+        await self.works.wait()
+        await super().append(record)
+
+
+def test_a_stop_is_said_although_the_disk_hangs() -> None:
+    """Neither the cancel nor that it was told keeps the answer waiting."""
+
+    async def main() -> None:
+        journal = _SlowJournal()
+        async with world(journal=journal) as w:
+            task = await w.waiting_task(_QUESTION)
+            await w.say("hello")
+            journal.works.clear()
+            cancel = ("cancel_agent_task", {"task_id": task.id})
+            w.model.script(call(cancel), say("It is stopped."))
+            begun = asyncio.get_running_loop().time()
+            assert await w.say("leave it") == "It is stopped."
+            assert asyncio.get_running_loop().time() - begun < 3
+            assert w.model.session.outputs()[-1]["status"] == "cancelled"
+            await w.say("thanks")
+            assert len(_told(w.model.session)) == 1
+            journal.works.set()
+            await until(lambda: journal.records[-1].get("heard") == "queried")
 
     run(main())
