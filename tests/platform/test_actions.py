@@ -19,6 +19,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUs
 from custom_components.aiden_duplex.const import DOMAIN
 from custom_components.aiden_duplex.home.notifier import plain
 from custom_components.aiden_duplex.tasks.model import TaskStatus
+from tests.tasks.house import ScriptedRunner
 
 from .conftest import until_ended
 
@@ -62,6 +63,22 @@ async def test_create_query_cancel(
     await hass.async_block_till_done()
     ended = await _call(hass, "cancel_task", {"task_id": created["task_id"]})
     assert ended["task"]["id"] == created["task_id"]
+
+
+async def test_the_same_goal_again_is_refused_with_the_task_that_has_it(
+    hass: HomeAssistant, entry: MockConfigEntry, runner: ScriptedRunner
+) -> None:
+    """Nothing is created and nothing stopped, unless it is said to be a repetition."""
+    first = await _call(hass, "create_task", {"goal": "File 800 CNY."})
+    for goal in ("File 800 CNY.", "  file 800  cny "):
+        with pytest.raises(ServiceValidationError) as caught:
+            await _call(hass, "create_task", {"goal": goal})
+        assert caught.value.translation_key == "duplicate_task"
+        assert caught.value.translation_placeholders == {"existing": first["task_id"]}
+    found = await _call(hass, "query_tasks", {"include_finished": True})
+    assert [task["id"] for task in found["tasks"]] == [first["task_id"]]
+    again = await _call(hass, "create_task", {"goal": "File 800 CNY.", "repeat": "on"})
+    assert again["task_id"] != first["task_id"]
 
 
 async def test_a_task_without_a_board_fails_in_words(

@@ -1,5 +1,7 @@
 """What finished or asks something leads the next reply, once, and again if it was cut off."""
 
+import asyncio
+
 from ..models.realtime.session import Notice
 from ..tasks.manager import TaskManager
 from ..tasks.model import Heard, Task, TaskStatus
@@ -7,6 +9,8 @@ from .task_view import update_notice
 
 MAX_UPDATES = 10
 """Results in one message; more wait for the next one."""
+NOTE_S = 1.0
+"""How long it is waited that a lookup is durable; as long as a cancel waits."""
 
 
 class Delivery:
@@ -52,9 +56,18 @@ class Delivery:
     async def note_read(self, task: Task) -> None:
         """Note that the model looked up how a task stands; an ending counts as told."""
         self.note_question(task)
-        if task.status.is_terminal:
-            self._read.add(task.id)
-            await self._tasks.mark_delivered(task.id)
+        if not task.status.is_terminal:
+            return
+        self._read.add(task.id)
+        # It counts at once; a disk that hangs must not keep the model waiting.
+        noting = asyncio.get_running_loop().create_task(
+            self._tasks.mark_delivered(task.id),
+            name="aiden_duplex foreground note",
+            eager_start=True,
+        )
+        await asyncio.wait({noting}, timeout=NOTE_S)
+        if noting.done():
+            noting.result()
 
     def lead(self, session: str) -> Notice | None:
         """Claim what there is to tell; None when there is nothing."""

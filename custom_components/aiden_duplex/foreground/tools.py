@@ -164,6 +164,8 @@ async def _cancel(context: ToolContext, arguments: Mapping[str, Any]) -> Output:
             "It had ended before: nothing was stopped, and what it did is not undone."
         )
     elif result.task.status.is_terminal:
+        # The model has it with this: it is not told once more.
+        await context.delivery.note_read(result.task)
         output["note"] = (
             "Stopped before it was done. What it did already is not undone."
         )
@@ -229,6 +231,7 @@ async def _respond(context: ToolContext, arguments: Mapping[str, Any]) -> Output
         question_id=told or (question.id if question else None),
     )
     if decision is Decision.REFUSED:
+        await context.delivery.note_read(task)
         return {
             "task_id": task.id,
             "status": str(task.status),
