@@ -4,6 +4,7 @@ import asyncio
 from datetime import timedelta
 
 from custom_components.aiden_duplex.tasks.limits import TaskLimits
+from custom_components.aiden_duplex.tasks.runner import RunEnd, RunResult
 
 from .house import House, settle, virtual
 
@@ -114,4 +115,18 @@ async def test_numbers_are_not_given_again() -> None:
     await settle()
     ended = await house.ended("later")
     assert ended.terminal_sequence == 4
+    await house.close()
+
+
+@virtual
+async def test_what_ends_while_closing_is_not_waited_for() -> None:
+    """No timer outlives the tasks."""
+    house = await House().open()
+    heard = listen(house)
+    house.runner.late = RunResult(end=RunEnd.COMPLETED, text="done")
+    task = await house.create("one")
+    await house.manager.close()
+    assert house.manager.get(task.id).status.is_terminal
+    await asyncio.sleep(5)
+    assert heard == []
     await house.close()

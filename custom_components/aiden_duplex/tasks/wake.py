@@ -24,6 +24,7 @@ class WakeSignal:
         self._listeners: list[Callable[[int], None]] = []
         self._timer: asyncio.TimerHandle | None = None
         self._since: float | None = None
+        self._is_closed = False
         book.subscribe(self._note)
 
     def subscribe(self, listener: Callable[[int], None]) -> Callable[[], None]:
@@ -32,7 +33,8 @@ class WakeSignal:
         return lambda: self._listeners.remove(listener)
 
     def close(self) -> None:
-        """Say nothing any more."""
+        """Say nothing any more, also of what ends while the tasks are being closed."""
+        self._is_closed = True
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -40,6 +42,8 @@ class WakeSignal:
     def _note(self, event: TaskEvent) -> None:
         """Wait for more after an ending: each one begins the short wait anew."""
         if event.task.delivery is not Delivery.QUEUED or event.is_step:
+            return
+        if self._is_closed:
             return
         loop = asyncio.get_running_loop()
         now = loop.time()

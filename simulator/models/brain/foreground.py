@@ -206,8 +206,8 @@ def _after_query(turn: _Turn, hands: Hands, result: str) -> Reply:
         return Reply(text="I am not doing anything on the phone right now.")
     # What the reply began with is not said once more.
     led = [told for n in turn.notices if not n.is_quiet and (told := tell_notice(n))]
-    told = [said for task in tasks if (said := tell_task(task)) not in " ".join(led)]
-    return Reply(text=" ".join(told) or "That is all.")
+    texts = [said for task in tasks if (said := tell_task(task)) not in " ".join(led)]
+    return Reply(text=" ".join(texts) or "That is all.")
 
 
 def _cancel(turn: _Turn, hands: Hands, tasks: list[Mapping[str, Any]]) -> Reply:
