@@ -456,3 +456,21 @@ async def test_with_a_real_journal_on_a_real_disk(tmp_path: Path) -> None:
     assert manager.get(task_id).result == "the result"
     assert manager.outstanding() == []
     await manager.close()
+
+
+@virtual
+async def test_two_endings_with_one_number_get_their_own() -> None:
+    """Both were on their way to the disk, and the second number was not."""
+    house = await House().open()
+    first = await house.ended("first")
+    second = await house.ended("second")
+    for record in house.journal.records:
+        if record["id"] == second.id and record["terminal_sequence"]:
+            record["terminal_sequence"] = first.terminal_sequence
+    house = await house.crash()
+    assert house.manager.get(first.id).terminal_sequence == 1
+    assert house.manager.get(second.id).terminal_sequence == 2
+    assert [task.prompt for task in house.manager.claim("s")] == ["first", "second"]
+    house = await house.crash()
+    assert house.manager.get(second.id).terminal_sequence == 2
+    await house.close()

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 import logging
@@ -112,7 +112,7 @@ class TaskBook:
                 encode_switch(halted=self.halted),
             ]
         )
-        for stored in found.values():
+        for stored in _with_own_numbers(found.values()):
             self._items[stored.task.id] = Item(stored=stored)
             self._enqueue(stored)
             self.sequence = max(self.sequence, stored.task.terminal_sequence or 0)
@@ -312,6 +312,22 @@ class TaskBook:
             del self._items[item.stored.task.id]
             self.slots.vacate(item.stored.task.id)
             self.ledger.forget(item.stored.task.id)
+
+
+def _with_own_numbers(found: Iterable[Stored]) -> Iterator[Stored]:
+    """Take the number from an ending that shares it; the recovery gives it the next one.
+
+    Two that ended together may have gone to the disk with one, and the process with them.
+    """
+    taken: set[int] = set()
+    for stored in found:
+        if (number := stored.task.terminal_sequence) is None:
+            yield stored
+        elif number in taken:
+            yield stored.with_task(terminal_sequence=None)
+        else:
+            taken.add(number)
+            yield stored
 
 
 def _creation_order(item: Item) -> tuple[datetime, Place]:

@@ -195,6 +195,9 @@ class TaskManager:
             cleared, saved = self._desk.suppress(item)
         elif item.stored.task.status is not TaskStatus.CANCELLING:
             saved = self._worker.cancel(item)
+        else:
+            # Said twice: the second caller, too, hears it when it is durable.
+            saved = self._book.save(item.stored)
         if saved is not None:
             await asyncio.wait({saved}, timeout=self._limits.cancel_save_s)
         return CancelResult(

@@ -25,7 +25,8 @@ def recover(
     """
     task = stored.task
     if task.status.is_terminal and task.terminal_sequence is None:
-        # The kill switch had cut it off, and the process ended before the run had.
+        # The kill switch had cut it off, and the process ended before the run had; or its
+        # number is another's.
         return stored.with_task(terminal_sequence=sequence)
     if task.status.is_terminal or task.is_waiting:
         return stored
