@@ -1,7 +1,7 @@
 """What was put into a journal, and from when on it must not be lost any more."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import override
 
 import orjson
@@ -12,6 +12,10 @@ from .power_cut import PowerCutFiles
 
 TOLD = ("delivered", "suppressed")
 ENDED = ("completed", "failed", "cancelled")
+WAITS = "waits"
+ANSWERED = "answered"
+PASSING = (WAITS, ANSWERED)
+"""Facts that the work itself ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,17 +28,38 @@ class Durable:
 
 
 @dataclass(slots=True, kw_only=True)
+class Fact:
+    """What somebody was told of a task, and so must be true of what is found."""
+
+    name: str
+    kind: str
+    is_true: Callable[[Record], bool]
+    since: int
+    until: int | None = None
+    """The position at which it stopped to matter."""
+
+
+@dataclass(slots=True, kw_only=True)
 class History:
     """The records of every task in the order in which they were put."""
 
     records: dict[str, list[Record]] = field(default_factory=dict)
     durable: list[Durable] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
+    is_faulty: bool = False
+    """Not all that happened could be stored, so the last record may not be the last state."""
     dropped: dict[str, int] = field(default_factory=dict)
     """Tasks that a compaction left out, and from when on they may be gone."""
 
     def until(self, position: int) -> History:
         """Return what the next process owes after a cut at a position."""
         return History(
+            is_faulty=self.is_faulty,
+            facts=[
+                replace(fact, since=0, until=None)
+                for fact in self.facts
+                if fact.since <= position and (fact.until or position + 1) > position
+            ],
             records={name: list(records) for name, records in self.records.items()},
             durable=[
                 Durable(position=0, name=one.name, index=one.index)
@@ -55,6 +80,8 @@ class History:
 
     def found(self, position: int, records: Sequence[Record]) -> None:
         """Note what a process has read: from then on it acts on it."""
+        for name in self.records:
+            self.end(position, name)
         for record in {record["id"]: record for record in records}.values():
             known = self.records.get(record["id"], [])
             index = max(
@@ -68,6 +95,33 @@ class History:
         """Note that a record is durable."""
         self.durable.append(Durable(position=position, name=name, index=index))
 
+    def fact(
+        self, position: int, name: str, kind: str, is_true: Callable[[Record], bool]
+    ) -> None:
+        """Note what somebody was told of a task."""
+        self.facts.append(Fact(name=name, kind=kind, is_true=is_true, since=position))
+
+    def end(self, position: int, name: str, *kinds: str) -> None:
+        """Note that facts of a task stop to matter: the passing ones, if no others are named."""
+        for fact in self.facts:
+            if (
+                fact.name == name
+                and fact.until is None
+                and fact.kind in (kinds or PASSING)
+            ):
+                fact.until = position
+
+    def untrue(self, position: int, records: dict[str, Record]) -> list[str]:
+        """Return what was said until a position and is not so."""
+        return [
+            f"{fact.kind} is not true of {records[fact.name]}"
+            for fact in self.facts
+            if fact.since <= position
+            and (fact.until is None or position < fact.until)
+            and fact.name in records
+            and not fact.is_true(records[fact.name])
+        ]
+
     def compacted(self, position: int, records: Sequence[Record]) -> None:
         """Note what a compaction leaves out: nothing that has to be told."""
         for record in records:
@@ -76,10 +130,12 @@ class History:
         kept = {record["id"] for record in records}
         last = {one.name: self.records[one.name][one.index] for one in self.durable}
         for name, record in last.items():
-            if name not in kept and name not in self.dropped:
+            if name in kept or name in self.dropped:
+                continue
+            self.dropped[name] = position
+            if not self.is_faulty:
                 assert record.get("status") in ENDED, f"dropped unfinished: {record}"
                 assert record.get("delivery") in TOLD, f"dropped untold: {record}"
-                self.dropped[name] = position
 
     def required(self, position: int) -> dict[str, int]:
         """Return the least number of each task's record at a position."""
@@ -91,7 +147,11 @@ class History:
 
     def version(self, position: int) -> int:
         """Return how much is required at a position: equal where the same is."""
-        return sum(one.position <= position for one in self.durable)
+        return sum(one.position <= position for one in self.durable) + sum(
+            (fact.since <= position)
+            + (fact.until is not None and fact.until <= position)
+            for fact in self.facts
+        )
 
 
 class Busy:

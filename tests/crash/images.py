@@ -71,7 +71,8 @@ async def check(image: Image, history: History, busy: Busy, found: Findings) -> 
 def _compare(
     image: Image, records: dict[str, Record], history: History, found: Findings
 ) -> None:
-    """Look for what is gone or older than it was acknowledged."""
+    """Look for what is gone, older than it was acknowledged, or not as it was said."""
+    found.lost += history.untrue(image.position, records)
     for name, least in history.required(image.position).items():
         if (record := records.get(name)) is not None:
             if record not in history.records[name][least:]:

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable
 import contextlib
 from datetime import datetime, timedelta
+import errno
+import os
 from pathlib import Path
 import random
 from typing import Any
@@ -22,7 +24,7 @@ from custom_components.aiden_duplex.tasks.model import (
 )
 from tests.tasks.house import ORIGIN, START, ScriptedRunner, settle
 
-from .history import ENDED, Busy, History, Threaded, Witness
+from .history import ANSWERED, ENDED, TOLD, WAITS, Busy, History, Threaded, Witness
 from .power_cut import PowerCutFiles
 
 PATH = Path("/disk/tasks.journal")
@@ -47,13 +49,19 @@ def opened(files: FileLayer) -> Journal:
 
 
 class Life:
-    """A process from its start until it is cut off or closed."""
+    """A process from its start until it is cut off or closed.
+
+    Attributes:
+        faults: How many of the steps on the disk fail after the start.
+
+    """
 
     def __init__(
         self, files: PowerCutFiles, history: History, busy: Busy, chance: random.Random
     ) -> None:
         """Start nothing yet."""
         self.history = history
+        self.faults = 0.0
         self._files = files
         self._busy = busy
         self._chance = chance
@@ -99,6 +107,7 @@ class Life:
 
     async def _open(self) -> None:
         """Load and begin to work."""
+        self._files.before = lambda step, name: None
         self.runner = ScriptedRunner()
         threaded = Threaded(opened(self._files), self._busy)
         journal = Witness(threaded, self._files, self.history)
@@ -106,22 +115,58 @@ class Life:
             journal=journal, runner=self.runner, now=now, limits=LIMITS
         )
         await self.manager.load()
-        self.manager.subscribe(self._heard)
+        if self.faults:
+            self._files.before = self._maybe_fail
+        else:
+            self.manager.subscribe(self._heard)
         self.manager.start()
         await settle()
+
+    def _maybe_fail(self, step: str, name: str) -> None:
+        """Refuse a step, as a full or a dying disk does."""
+        if self._chance.random() < self.faults:
+            code = self._chance.choice((errno.ENOSPC, errno.EIO))
+            raise OSError(code, os.strerror(code))
 
     async def _close(self) -> None:
         """Stop orderly."""
         await self.manager.close()
 
     def _heard(self, event: TaskEvent) -> None:
-        """Check that an event tells of something durable."""
-        told = event.task.status.is_terminal and event.type is TaskEventType.UPDATED
-        if event.type in _DURABLE_BEFORE and not (event.is_step or told):
-            self._acknowledged(event.task, event.type)
+        """Check that an event tells of something durable, and remember it."""
+        task = event.task
+        told = task.status.is_terminal and event.type is TaskEventType.UPDATED
+        if event.type not in _DURABLE_BEFORE or event.is_step or told:
+            return
+        self._acknowledged(task, event.type)
+        match event.type:
+            case TaskEventType.RUNNING:
+                self._ends(task, ANSWERED)
+            case TaskEventType.UPDATED | TaskEventType.ANSWERED:
+                self._ends(task, WAITS)
+            case TaskEventType.COMPLETED | TaskEventType.FAILED:
+                self._ends(task)
+        match event.type:
+            case TaskEventType.ANSWERED:
+                self._fact(task, ANSWERED, _has_answer)
+            case TaskEventType.NEEDS_YOU:
+                self._fact(task, WAITS, _waits)
+            case TaskEventType.COMPLETED | TaskEventType.FAILED:
+                self._fact(task, f"it {task.status}", _has_status(str(task.status)))
+
+    def _fact(self, task: Task, kind: str, is_true: Callable[[Record], bool]) -> None:
+        """Remember what was said."""
+        self.history.fact(self._files.position, task.id, kind, is_true)
+
+    def _ends(self, task: Task, *kinds: str) -> None:
+        """Remember that something said before stopped to matter."""
+        self.history.end(self._files.position, task.id, *kinds)
 
     def _acknowledged(self, task: Task, why: str = "returned") -> None:
         """Check that what somebody was told of a task is durable."""
+        if self.faults:
+            # What happened is told even if it cannot be stored.
+            return
         shown = _essence(task.as_dict() | {"status": _stored_status(task)})
         durable = self._durable(task)
         assert shown in map(_essence, durable), f"{why}, not durable: {shown}"
@@ -142,7 +187,7 @@ class Life:
         self._count += 1
         # Of different sizes, so that a tear can fall anywhere.
         goal = f"goal {self._count} {self._chance.getrandbits(64)}"
-        goal += "x" * self._chance.choice((0, 0, 500, 5000))
+        goal += "x" * self._chance.choice((0, 0, 100, 1000))
         return await self.manager.create(goal, origin=ORIGIN)
 
     async def _complete(self) -> None:
@@ -176,7 +221,9 @@ class Life:
 
     async def _update(self) -> Task:
         goal = f"new goal {self._chance.getrandbits(64)}"
-        return await self.manager.update(self._some(self.manager.tasks()), goal)
+        task = await self.manager.update(self._some(self.manager.tasks()), goal)
+        self._fact(task, "the goal", _has_revision(task.goal_revision))
+        return task
 
     async def _take_over(self) -> Task | None:
         task = await self.manager.take_over()
@@ -193,13 +240,18 @@ class Life:
         task_id = self._some(self.manager.outstanding())
         task = (await self.manager.cancel(task_id)).task
         # The run may have returned since, and that may be on its way to the disk.
-        last = self._durable(task)[-1]["status"]
-        assert last == "cancelling" or last in ENDED, f"not durable: {task}"
+        if self.faults:
+            return
+        self._ends(task)
+        self._fact(task, "it was cancelled", _has_status("cancelling", *ENDED))
 
     async def _deliver(self) -> None:
         ids = [task.id for task in self.manager.claim("session")]
         self.manager.begin("session", ids)
         await self.manager.acknowledge(ids)
+        if not self.faults:
+            for task_id in ids:
+                self.history.fact(self._files.position, task_id, "it was told", _told)
 
     async def _read(self) -> None:
         await self.manager.mark_delivered(self._some(self.manager.tasks()))
@@ -216,6 +268,30 @@ class Life:
     async def _reload(self) -> None:
         await self._close()
         await self._open()
+
+
+def _has_status(*wanted: str) -> Callable[[Record], bool]:
+    return lambda record: record["status"] in wanted
+
+
+def _has_revision(least: int) -> Callable[[Record], bool]:
+    return lambda record: record["goal_revision"] >= least
+
+
+def _has_answer(record: Record) -> bool:
+    """Return whether an answer is kept for the next run, if it has not begun."""
+    return not record["resumed"] or record["continuation"] is not None
+
+
+def _waits(record: Record) -> bool:
+    """Return whether a task will not go on without a person's word."""
+    if record["status"] in ("cancelling", *ENDED) or record["resumed"]:
+        return True
+    return record["status"] == "running" and "pending_user_action" in record
+
+
+def _told(record: Record) -> bool:
+    return record["delivery"] in TOLD
 
 
 _ESSENCE = ("status", "prompt", "goal_revision", "result", "error", "outcome")

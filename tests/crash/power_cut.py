@@ -6,7 +6,7 @@ disk in the order of their changes. What was not synced is there as a whole, in 
 zeros, or not at all.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 import errno
 import itertools
@@ -35,6 +35,12 @@ _FORKS = 0.1
 """How many of the positions are kept for a kill."""
 
 
+class _Lost(bytes):
+    """Bytes that a failed sync gave up."""
+
+    __slots__ = ()
+
+
 @dataclass(slots=True, kw_only=True)
 class _Inode:
     """A file: what is safe, and what was done to it since."""
@@ -47,12 +53,26 @@ class _Inode:
         """Return what a process reads."""
         return _apply(self.safe, self.pending)
 
+    def sync(self) -> None:
+        """Make the content safe, but not what an earlier sync failed to write."""
+        self.safe = _apply(self.safe, [_on_disk(change) for change in self.pending])
+        self.pending.clear()
+
+    def fail_sync(self) -> None:
+        """Give the changes up, as Linux does: they can be read, but no sync writes them."""
+        self.pending = [
+            _Lost(change) if isinstance(change, bytes) else change
+            for change in self.pending
+        ]
+
     def variants(self, chance: random.Random) -> list[bytes]:
         """Return what a cut may leave."""
         found = {self.safe: None}
         for count in range(1, len(self.pending) + 1):
-            before = _apply(self.safe, self.pending[: count - 1])
+            before = _apply(self.safe, map(_on_disk, self.pending[: count - 1]))
             match self.pending[count - 1]:
+                case _Lost(data):
+                    found[before + bytes(len(data))] = None
                 case bytes(data):
                     found |= dict.fromkeys(
                         before + part for part in _torn(data, chance)
@@ -106,9 +126,9 @@ class PowerCutFiles(FileLayer):
         self._replaced = False
         self.forks: list[tuple[int, PowerCutFiles]] = []
 
-    def disk(self) -> Disk:
-        """Return what a process sees."""
-        return {name: inode.content() for name, inode in self._names.items()}
+    def safe_disk(self) -> Disk:
+        """Return what is there whenever the power is cut."""
+        return {name: inode.safe for name, inode in self._safe_names.items()}
 
     @override
     def make_folder(self, path: Path) -> None:
@@ -240,10 +260,13 @@ class _MemoryFile(AppendFile):
     def sync(self) -> None:
         """Make the content safe."""
         step = SYNC if self._written else SYNC_FOUND
-        self._files.before(step, self._name)
+        try:
+            self._files.before(step, self._name)
+        except OSError:
+            self._inode.fail_sync()
+            raise
         if not self._files.is_lost(step, self._name):
-            self._inode.safe = self._inode.content()
-            self._inode.pending.clear()
+            self._inode.sync()
         self._files.changed()
 
     @override
@@ -263,7 +286,12 @@ class _MemoryFile(AppendFile):
         self._files.changed()
 
 
-def _apply(data: bytes, changes: list[bytes | int]) -> bytes:
+def _on_disk(change: bytes | int) -> bytes | int:
+    """Return what a sync writes of a change."""
+    return bytes(len(change)) if isinstance(change, _Lost) else change
+
+
+def _apply(data: bytes, changes: Iterable[bytes | int]) -> bytes:
     """Return a content after appends and cuts."""
     for change in changes:
         data = data + change if isinstance(change, bytes) else data[:change]

@@ -17,18 +17,25 @@ LIVES = 2
 type Mutation = Callable[[str, str], bool]
 
 
-def run(seed: int, found: Findings, *, is_lost: Mutation | None = None) -> None:
+def run(
+    seed: int,
+    found: Findings,
+    *,
+    is_lost: Mutation | None = None,
+    faults: float = 0.0,
+) -> None:
     """Live, open every image, and live again on one of them."""
     chance = random.Random(seed)
     busy = Busy()
     loop = VirtualTimeLoop(busy)
     files = PowerCutFiles(chance=chance)
-    history = History()
+    history = History(is_faulty=bool(faults))
     try:
         for _ in range(LIVES):
             if is_lost is not None:
                 files.is_lost = is_lost
             life = Life(files, history, busy, chance)
+            life.faults = faults
             loop.run_until_complete(_live(life, chance.randint(*STEPS)))
             for image in _different(files, history):
                 loop.run_until_complete(check(image, history, busy, found))

@@ -9,6 +9,7 @@ from .power_cut import SYNC, SYNC_FOLDER, SYNC_FOUND, SYNC_REPLACED
 from .runs import run
 
 RUNS = 500
+FAULTY_RUNS = 100
 LEAST_IMAGES = 20_000
 
 
@@ -30,6 +31,18 @@ def test_nothing_acknowledged_is_lost_or_doubled(counts: list[str]) -> None:
         f"{found.set_aside} with a hole set aside"
     )
     assert found.images >= LEAST_IMAGES
+
+
+def test_a_disk_that_fails_now_and_then_loses_nothing(counts: list[str]) -> None:
+    """Writes that stop half-way, no space, syncs that fail and forget; then a power cut."""
+    found = Findings()
+    for seed in range(FAULTY_RUNS):
+        run(seed, found, faults=0.05)
+        assert not found.all, f"seed {seed}: {found.all[:5]}"
+    counts.append(
+        f"power cuts of failing disks: {FAULTY_RUNS} runs, {found.images} images, "
+        f"{len(found.all)} bad"
+    )
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 import logging
 
@@ -36,8 +36,9 @@ class Item:
     """Who claimed its ending."""
     hold_back: bool = False
     """A cancel came while the ending was being delivered: never queue it again."""
-    answering: bool = False
-    """An answer is on its way to the journal."""
+    changing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while a change is on its way to the disk that counts when it is there: the next
+    one must be made of what came of it, or its record would take the first one back."""
 
 
 class TaskBook:

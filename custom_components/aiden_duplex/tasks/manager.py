@@ -385,13 +385,10 @@ class TaskManager:
             return self._book.snapshot(self._book.add(stored))
 
     async def _update(self, item: Item, goal: str) -> Task:
-        # The task may go on while the new goal is on its way to the disk: then again.
-        while True:
+        async with item.changing:
             before = item.stored
             status = before.task.status
             if status.is_terminal or status is TaskStatus.CANCELLING:
-                # What was written of the new goal must not be the last word on it.
-                self._book.save(before)
                 raise NotUpdatableError(before.task.id)
             after = lifecycle.updated(
                 before,
@@ -400,40 +397,41 @@ class TaskManager:
                 place=self._book.queue.next_place(Lane.RESUMED),
             )
             saved = await self._book.save(after, owed=False)
-            if item.stored is before:
-                break
-        if not saved:
-            raise TaskStorageError(self._book.ledger.trouble)
-        self._book.apply(item, after, TaskEventType.UPDATED)
-        self._worker.steer(item)
-        return self._book.snapshot(item)
+            if item.stored is not before:
+                # A cancel does not wait. What was written of the new goal must not be
+                # the last word.
+                self._book.save(item.stored)
+                raise NotUpdatableError(before.task.id)
+            if not saved:
+                raise TaskStorageError(self._book.ledger.trouble)
+            self._book.apply(item, after, TaskEventType.UPDATED)
+            if (foretold := self._worker.steer(item)) is not None:
+                await foretold
+            return self._book.snapshot(item)
 
     async def _respond(
         self, item: Item, message: str, decision: Decision, question_id: str | None
     ) -> Task:
-        before = item.stored
-        action = before.task.pending_user_action
-        if action is None or not before.task.is_waiting or item.answering:
-            raise NotWaitingError(before.task.id)
-        if question_id not in (None, action.id):
-            raise StaleQuestionError(before.task.id)
-        item.answering = True
-        try:
+        async with item.changing:
+            before = item.stored
+            action = before.task.pending_user_action
+            if action is None or not before.task.is_waiting:
+                raise NotWaitingError(before.task.id)
+            if question_id not in (None, action.id):
+                raise StaleQuestionError(before.task.id)
             after = self._answered(before, message, decision)
             saved = await self._book.save(after, owed=False)
-        finally:
-            item.answering = False
-        if item.stored is not before:
-            # What was written of the answer must not be the last word on it.
-            self._book.save(item.stored)
-            raise NotWaitingError(before.task.id)
-        if not saved:
-            raise TaskStorageError(self._book.ledger.trouble)
-        if after.task.status.is_terminal:
-            self._book.finish(item, after)
-        else:
-            self._book.apply(item, after, TaskEventType.ANSWERED)
-        return self._book.snapshot(item)
+            if item.stored is not before:
+                # What was written of the answer must not be the last word on it.
+                self._book.save(item.stored)
+                raise NotWaitingError(before.task.id)
+            if not saved:
+                raise TaskStorageError(self._book.ledger.trouble)
+            if after.task.status.is_terminal:
+                self._book.finish(item, after)
+            else:
+                self._book.apply(item, after, TaskEventType.ANSWERED)
+            return self._book.snapshot(item)
 
     def _answered(self, before: Stored, message: str, decision: Decision) -> Stored:
         now = self._book.now()

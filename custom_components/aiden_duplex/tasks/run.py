@@ -28,6 +28,7 @@ class Run:
 
     Attributes:
         stuck: The run did not end when told to and was fenced.
+        is_over: What came of it is decided and on its way to the disk.
 
     """
 
@@ -49,6 +50,7 @@ class Run:
         )
         self._task: asyncio.Task[RunResult] | None = None
         self.stuck = False
+        self.is_over = False
 
     @property
     def reason(self) -> StopReason | None:

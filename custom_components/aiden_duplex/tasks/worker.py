@@ -77,14 +77,18 @@ class Worker:
         self._book.apply(item, stored, TaskEventType.CANCELLING)
         return saved
 
-    def steer(self, item: Item) -> None:
-        """Give a replaced goal to the run of a task, if it runs."""
-        if self._active is not None and self._active[0] is item:
-            task = item.stored.task
-            self._runner.steer(
-                task.id, Steer(goal=task.prompt, goal_revision=task.goal_revision)
-            )
-            self._foretell(item, self._active[1])
+    def steer(self, item: Item) -> asyncio.Future[bool] | None:
+        """Give a replaced goal to the run of a task, if it runs.
+
+        Returns the record of what a stopped run's task is going to be, now with that goal.
+        """
+        if self._active is None or self._active[0] is not item:
+            return None
+        task = item.stored.task
+        self._runner.steer(
+            task.id, Steer(goal=task.prompt, goal_revision=task.goal_revision)
+        )
+        return self._foretell(item, self._active[1])
 
     def take_over(self, item: Item) -> asyncio.Future[None] | None:
         """Stop a task's run so that it waits for the person; None if it does not run."""
@@ -107,24 +111,26 @@ class Worker:
             self._foretell(item, run)
         self.wake()
 
-    def _foretell(self, item: Item, run: Run) -> None:
-        """Journal what a stopped run's task is going to be.
+    def _foretell(self, item: Item, run: Run) -> asyncio.Future[bool] | None:
+        """Journal what a stopped run's task is going to be; returns the record, if any.
 
         A crash before the run has returned must not let it go on: under the hands of a
         person who took over, or after the kill switch.
         """
-        if run.reason is None:
-            return
+        if run.reason is None or run.is_over:
+            return None
         self._hush(item)
         if item.stored.task.status is not TaskStatus.RUNNING:
-            return
+            return None
         now = self._now()
         match run.reason:
             case StopReason.TAKE_OVER:
-                self._book.save(lifecycle.taken_over(item.stored, now=now))
+                return self._book.save(lifecycle.taken_over(item.stored, now=now))
             case StopReason.KILL_SWITCH:
                 # It gets its number when it has really ended, or at the next start.
-                self._book.save(lifecycle.halted(item.stored, now=now, sequence=None))
+                halted = lifecycle.halted(item.stored, now=now, sequence=None)
+                return self._book.save(halted)
+        return None
 
     async def stop(self, deadline_s: float, *, counts: bool) -> None:
         """End the run and the worker; an interrupted task is queued for recovery."""
@@ -214,18 +220,23 @@ class Worker:
         """
         before = item.stored
         for pause_s in (*self._limits.start_retries_s, None):
-            after = self._book.with_place(lifecycle.started(before, now=self._now()))
-            saved = await self._book.save(after, owed=False)
-            if item.stored is not before:
-                # What was written of the start must not be the last word on it.
-                self._book.save(item.stored)
-                return None
-            if closing.done() or self._book.halted:
+            async with item.changing:
+                if item.stored is not before:
+                    return None
+                after = self._book.with_place(
+                    lifecycle.started(before, now=self._now())
+                )
+                saved = await self._book.save(after, owed=False)
+                if item.stored is not before:
+                    # What was written of the start must not be the last word on it.
+                    self._book.save(item.stored)
+                    return None
+                if closing.done() or self._book.halted:
+                    if saved:
+                        await self._book.save(before)
+                    return None
                 if saved:
-                    await self._book.save(before)
-                return None
-            if saved:
-                return after
+                    return after
             if pause_s is not None and not await self._pause(pause_s, item, closing):
                 return None
         failed = not_started(
@@ -260,25 +271,26 @@ class Worker:
         cancels the task at once must not wait for it.
         """
         result = run.result()
-        # Again when the goal was replaced while the end was on its way to the disk.
-        while item.stored.task.status is TaskStatus.RUNNING:
+        async with item.changing:
+            run.is_over = True
             before = item.stored
-            after = after_run(
-                before,
-                result,
-                reason=run.reason,
-                stuck=run.stuck,
-                now=self._now(),
-                sequence=self._book.sequence + 1,
-                first_place=self._book.queue.first_place(),
-                limits=self._limits,
-                counts=self._counts,
-            )
-            await self._book.save(after)
-            if item.stored is before:
-                self._active = None
-                self._apply(item, after)
-                return
+            if before.task.status is TaskStatus.RUNNING:
+                after = after_run(
+                    before,
+                    result,
+                    reason=run.reason,
+                    stuck=run.stuck,
+                    now=self._now(),
+                    sequence=self._book.sequence + 1,
+                    first_place=self._book.queue.first_place(),
+                    limits=self._limits,
+                    counts=self._counts,
+                )
+                await self._book.save(after)
+                if item.stored is before:
+                    self._active = None
+                    self._apply(item, after)
+                    return
         self._active = None
         if result is not None:
             _LOGGER.debug("A result came after the cancel and is dropped")
