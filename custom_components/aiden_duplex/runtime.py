@@ -34,6 +34,7 @@ from .const import (
 )
 from .foreground.foreground import Foreground
 from .home.camera import CameraSource
+from .home.damage import async_report_damage
 from .home.notifier import TaskNotifier
 from .home.reauth import KeyWatchedChat, asking_for_key
 from .memory.transcript import Transcript
@@ -48,6 +49,7 @@ from .phone.link import Dx1Driver
 from .phone.picture import HttpSnapshotSource, PictureSource
 from .phone.types import LinkState
 from .storage.journal import Journal
+from .storage.run_mark import RunMark
 from .tasks.limits import TaskLimits
 from .tasks.manager import TaskManager
 from .tasks.model import TaskEvent
@@ -58,6 +60,10 @@ CLOSE_S = 8
 """One part's share of the 20 s that Home Assistant gives to its shutdown jobs."""
 TRANSCRIPT_RECORDS = 2000
 """Newest records of a transcript that are read at a start; all stay on disk."""
+FLUSH_S = 10
+"""How long a backup waits for records on their way to the disk; our choice."""
+BACKUP_S = 60 * 60
+"""After so long journals are compacted again, also when no end of the backup was told."""
 
 type AidenConfigEntry = ConfigEntry[Aiden]
 
@@ -65,6 +71,11 @@ type AidenConfigEntry = ConfigEntry[Aiden]
 def storage_folder(hass: HomeAssistant, entry_id: str) -> Path:
     """Return the folder of an entry's journals."""
     return Path(hass.config.path(".storage", f"{DOMAIN}.{entry_id}"))
+
+
+def mark_file(hass: HomeAssistant, entry_id: str) -> Path:
+    """Return the file that no backup holds: of this folder both Core and Supervisor leave out ``*.log``."""
+    return Path(hass.config.path(f".{DOMAIN}.{entry_id}.log"))
 
 
 def cache_folder(hass: HomeAssistant, entry_id: str) -> Path:
@@ -87,6 +98,8 @@ class Aiden:
     _hass: HomeAssistant
     _entry: ConfigEntry[Any]
     _transcripts: tuple[Transcript, ...]
+    _journals: tuple[Journal, ...]
+    _mark: RunMark
     _listeners: list[Callable[[], None]]
     _unsubscribe: list[CALLBACK_TYPE]
     _is_stopped: bool = False
@@ -97,15 +110,14 @@ class Aiden:
         folder = storage_folder(hass, entry.entry_id)
         data = entry.data
         phone = _build_phone(hass, data)
-        user, backend = (
-            Transcript(
-                Journal(
-                    folder / "sessions" / f"{name}.journal",
-                    keep_last=TRANSCRIPT_RECORDS,
-                )
+        sessions = [
+            Journal(
+                folder / "sessions" / f"{name}.journal", keep_last=TRANSCRIPT_RECORDS
             )
             for name in ("user", "backend")
-        )
+        ]
+        user, backend = map(Transcript, sessions)
+        journal = Journal(folder / "tasks.journal")
         agent = DeviceAgent(
             phone=phone,
             chat=functools.partial(_build_chat, hass, entry),
@@ -113,7 +125,7 @@ class Aiden:
             transcript=backend,
         )
         tasks = TaskManager(
-            journal=Journal(folder / "tasks.journal"),
+            journal=journal,
             runner=agent,
             now=dt_util.utcnow,
             limits=_limits(entry.options),
@@ -138,6 +150,8 @@ class Aiden:
             _hass=hass,
             _entry=entry,
             _transcripts=(user, backend),
+            _journals=(journal, *sessions),
+            _mark=RunMark(folder / "run", mark_file(hass, entry.entry_id)),
             _listeners=[],
             _unsubscribe=[],
         )
@@ -145,7 +159,7 @@ class Aiden:
     async def async_start(self) -> None:
         """Read the journals and begin to look for the board; undo all if that fails."""
         try:
-            await self.tasks.load()
+            await self._async_load_tasks()
             if self.tasks.halted:
                 self.phone.halt()
             for transcript in self._transcripts:
@@ -154,6 +168,8 @@ class Aiden:
         except BaseException:
             await self.async_stop()
             raise
+        damage = [found for one in self._journals if (found := one.damage)]
+        async_report_damage(self._hass, self._entry.entry_id, self._entry.title, damage)
         notifier = TaskNotifier(self._hass, self._entry.entry_id, self._entry.title)
         self._unsubscribe = [
             self.tasks.subscribe(notifier.async_handle),
@@ -161,6 +177,32 @@ class Aiden:
             self.phone.subscribe(self._async_changed),
         ]
         notifier.async_show_open(self.tasks.outstanding())
+
+    async def _async_load_tasks(self) -> None:
+        """Read the tasks; what comes from a backup is held before the marks agree again."""
+        run = self._hass.async_add_executor_job
+        restored = await run(self._mark.is_restored)
+        if restored:
+            _LOGGER.warning("The tasks are from a restored backup and wait for a word")
+        await self.tasks.load(restored=restored)
+        await self.tasks.flush()
+        await run(self._mark.renew)
+
+    async def async_pre_backup(self) -> None:
+        """Write out what is on its way; a disk that does not answer stops no backup."""
+        self.tasks.pause_compaction(BACKUP_S)
+        try:
+            async with asyncio.timeout(FLUSH_S):
+                await self.tasks.flush()
+                for transcript in self._transcripts:
+                    await transcript.flush()
+        except TimeoutError:
+            _LOGGER.warning("The backup may lack the newest records of the tasks")
+
+    async def async_post_backup(self) -> None:
+        """Compact again; what the backup holds is from another time from now on."""
+        self.tasks.pause_compaction(0)
+        await self._hass.async_add_executor_job(self._mark.renew)
 
     @callback
     def async_work_when_started(self) -> None:

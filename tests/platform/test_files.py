@@ -64,6 +64,7 @@ def test_imported_components_are_declared() -> None:
         "event",
         "image",
         "persistent_notification",
+        "repairs",
         "sensor",
         "switch",
     }
@@ -124,9 +125,10 @@ def test_every_field_of_the_flows_is_translated(step: str, schema: Schema) -> No
         assert inner == set(described["data"]) == set(described["data_description"])
 
 
-def test_every_exception_is_translated_and_used() -> None:
+def test_every_exception_and_issue_is_translated_and_used() -> None:
     """Keys in code and translations are the same set."""
-    exceptions = set(_json("translations/en.json")["exceptions"])
+    translated = _json("translations/en.json")
+    shown = {*translated["exceptions"], *translated["issues"]}
     codes = {
         error.code
         for error in vars(errors).values()
@@ -139,7 +141,7 @@ def test_every_exception_is_translated_and_used() -> None:
         re.findall(r'self\._error\(\s*user_input, chat_log, "(\w+)"', _sources())
     )
     raised = set(re.findall(r'translation_key="(\w+)"', _sources()))
-    assert exceptions == codes | values | said | raised
+    assert shown == codes | values | said | raised
 
 
 def test_entity_states_are_translated() -> None:

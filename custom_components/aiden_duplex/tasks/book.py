@@ -97,7 +97,7 @@ class TaskBook:
             reverse=True,
         )
 
-    async def load(self) -> None:
+    async def load(self, *, restored: bool) -> None:
         """Read the journal and decide what becomes of every task.
 
         Raises:
@@ -118,7 +118,7 @@ class TaskBook:
             self._enqueue(stored)
             self.sequence = max(self.sequence, stored.task.terminal_sequence or 0)
         for item in sorted(self.items, key=_creation_order):
-            self._recover(item)
+            self._recover(item, restored=restored)
         self._retire()
         self._show_all()
 
@@ -270,7 +270,7 @@ class TaskBook:
         else:
             self.queue.discard(stored.task.id)
 
-    def _recover(self, item: Item) -> None:
+    def _recover(self, item: Item, *, restored: bool) -> None:
         """Apply the rules of recovery to one task."""
         after = recover(
             item.stored,
@@ -278,6 +278,7 @@ class TaskBook:
             limits=self.limits,
             first_place=self.queue.first_place(),
             sequence=self.sequence + 1,
+            restored=restored,
         )
         if after is item.stored:
             return

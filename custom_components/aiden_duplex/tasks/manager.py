@@ -66,18 +66,30 @@ class TaskManager:
         self._operations: set[asyncio.Task[Task]] = set()
         self._open = False
 
-    async def load(self) -> None:
+    async def load(self, *, restored: bool = False) -> None:
         """Read the journal and decide what becomes of every task; nothing runs yet.
+
+        Args:
+            restored: The journal came from a backup, so what has not ended waits for
+                somebody to say whether it is still wanted.
 
         Raises:
             TaskStorageError: The journal cannot be read.
 
         """
         try:
-            await self._book.load()
+            await self._book.load(restored=restored)
         except JournalError as err:
             raise TaskStorageError(str(err)) from err
         self._open = True
+
+    async def flush(self) -> None:
+        """Return when all that was decided so far is on the disk, or cannot be."""
+        await self._book.ledger.flush()
+
+    def pause_compaction(self, seconds: float) -> None:
+        """Let the journal only grow for a while; 0 ends that."""
+        self._book.ledger.pause_compaction(seconds)
 
     def start(self) -> None:
         """Begin to work the queue. A second call does nothing."""
