@@ -102,4 +102,5 @@ class AidenButton(AidenEntity, ButtonEntity):
         with translated_errors():
             if (task := self.entity_description.task(self.aiden)) is None:
                 raise NotRunningError
+            self.async_note_request(self.entity_description.key, task.id)
             await self.entity_description.press(self.aiden, task)

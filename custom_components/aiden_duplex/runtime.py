@@ -16,6 +16,7 @@ from homeassistant.helpers.start import async_at_started
 from homeassistant.util import dt as dt_util
 
 from .background.agent import DeviceAgent
+from .background.witness import WitnessedPhone
 from .const import (
     CONF_BACKGROUND,
     CONF_BASE_URL,
@@ -50,6 +51,7 @@ from .phone.picture import HttpSnapshotSource, PictureSource
 from .phone.types import LinkState
 from .storage.journal import Journal
 from .storage.run_mark import RunMark
+from .tasks.audit import AuditTrail
 from .tasks.limits import TaskLimits
 from .tasks.manager import TaskManager
 from .tasks.model import TaskEvent
@@ -87,7 +89,9 @@ def cache_folder(hass: HomeAssistant, entry_id: str) -> Path:
 class Aiden:
     """Everything one config entry runs."""
 
+    name: str
     tasks: TaskManager
+    audit: AuditTrail
     phone: PhoneController
     foreground: Foreground
     has_board: bool
@@ -118,8 +122,10 @@ class Aiden:
         ]
         user, backend = map(Transcript, sessions)
         journal = Journal(folder / "tasks.journal")
+        trail = Journal(folder / "audit.journal")
+        audit = AuditTrail(trail, now=dt_util.utcnow)
         agent = DeviceAgent(
-            phone=phone,
+            phone=WitnessedPhone(phone, audit.note_act),
             chat=functools.partial(_build_chat, hass, entry),
             now=dt_util.utcnow,
             transcript=backend,
@@ -141,7 +147,9 @@ class Aiden:
             time_zone=dt_util.async_get_time_zone,
         )
         return cls(
+            name=entry.title,
             tasks=tasks,
+            audit=audit,
             phone=phone,
             foreground=foreground,
             has_board=data.get(CONF_DEVICE) is not None,
@@ -150,7 +158,7 @@ class Aiden:
             _hass=hass,
             _entry=entry,
             _transcripts=(user, backend),
-            _journals=(journal, *sessions),
+            _journals=(journal, trail, *sessions),
             _mark=RunMark(folder / "run", mark_file(hass, entry.entry_id)),
             _listeners=[],
             _unsubscribe=[],
@@ -159,6 +167,8 @@ class Aiden:
     async def async_start(self) -> None:
         """Read the journals and begin to look for the board; undo all if that fails."""
         try:
+            await self.audit.load()
+            self._unsubscribe.append(self.tasks.subscribe(self.audit.note_task))
             await self._async_load_tasks()
             if self.tasks.halted:
                 self.phone.halt()
@@ -171,7 +181,7 @@ class Aiden:
         damage = [found for one in self._journals if (found := one.damage)]
         async_report_damage(self._hass, self._entry.entry_id, self._entry.title, damage)
         notifier = TaskNotifier(self._hass, self._entry.entry_id, self._entry.title)
-        self._unsubscribe = [
+        self._unsubscribe += [
             self.tasks.subscribe(notifier.async_handle),
             self.tasks.subscribe(self._async_task_event),
             self.phone.subscribe(self._async_changed),
@@ -191,9 +201,11 @@ class Aiden:
     async def async_pre_backup(self) -> None:
         """Write out what is on its way; a disk that does not answer stops no backup."""
         self.tasks.pause_compaction(BACKUP_S)
+        self.audit.pause_compaction(BACKUP_S)
         try:
             async with asyncio.timeout(FLUSH_S):
                 await self.tasks.flush()
+                await self.audit.flush()
                 for transcript in self._transcripts:
                     await transcript.flush()
         except TimeoutError:
@@ -202,6 +214,7 @@ class Aiden:
     async def async_post_backup(self) -> None:
         """Compact again; what the backup holds is from another time from now on."""
         self.tasks.pause_compaction(0)
+        self.audit.pause_compaction(0)
         await self._hass.async_add_executor_job(self._mark.renew)
 
     @callback
@@ -260,6 +273,7 @@ class Aiden:
         await self._async_close("phone", self.phone.close)
         for transcript in self._transcripts:
             await self._async_close("transcript", transcript.close)
+        await self._async_close("audit trail", self.audit.close)
 
     async def _async_close(
         self, name: str, close: Callable[[], Coroutine[Any, Any, None]]

@@ -63,6 +63,7 @@ def test_imported_components_are_declared() -> None:
         "diagnostics",
         "event",
         "image",
+        "logbook",
         "persistent_notification",
         "repairs",
         "sensor",
@@ -210,6 +211,7 @@ async def test_home_assistant_reads_the_actions(hass: HomeAssistant) -> None:
     descriptions = (await async_get_all_descriptions(hass))[DOMAIN]
     assert set(descriptions) == {
         *("create_task", "cancel_task", "respond", "query_tasks"),
+        "export_audit",
         *("set_kill_switch", "take_over", "update_task"),
     }
     assert descriptions["query_tasks"]["response"] == {"optional": False}
