@@ -15,7 +15,7 @@ from .const import DOMAIN, PLATFORMS
 from .dashboard import async_setup_dashboard
 from .home.notifier import async_withdraw
 from .home.stops import async_keep_stops
-from .runtime import Aiden, AidenConfigEntry, cache_folder, storage_folder
+from .runtime import Aiden, AidenConfigEntry, cache_folder, mark_file, storage_folder
 from .storage.journal import JournalError
 from .tasks.errors import TaskStorageError
 from .websocket_api import async_setup_websocket_api
@@ -77,11 +77,14 @@ async def async_remove_entry(hass: HomeAssistant, entry: AidenConfigEntry) -> No
             ir.async_delete_issue(hass, domain, issue_id)
     storage = storage_folder(hass, entry.entry_id)
     cache = cache_folder(hass, entry.entry_id)
-    await hass.async_add_executor_job(_delete, storage, cache)
+    mark = mark_file(hass, entry.entry_id)
+    await hass.async_add_executor_job(_delete, storage, cache, mark)
 
 
-def _delete(storage: Path, cache: Path) -> None:
+def _delete(storage: Path, cache: Path, mark: Path) -> None:
     """Delete an entry's folders; say so when something stays."""
+    with contextlib.suppress(OSError):
+        mark.unlink(missing_ok=True)
     for folder in (storage, cache):
         shutil.rmtree(folder, ignore_errors=True)
         if folder.exists():

@@ -54,6 +54,14 @@ QUERY_SCHEMA: Final[VolDictType] = {
     vol.Optional("include_finished", default=False): cv.boolean,
 }
 
+EXPORT_SCHEMA: Final[VolDictType] = {
+    vol.Optional("task_id"): cv.string,
+    vol.Optional("start"): cv.datetime,
+    vol.Optional("end"): cv.datetime,
+    vol.Optional("limit", default=100): vol.All(
+        vol.Coerce(int), vol.Range(min=1, max=1000)
+    ),
+}
 TAKE_OVER_SCHEMA: Final[VolDictType] = {vol.Optional("task_id"): cv.string}
 KILL_SWITCH_SCHEMA: Final[VolDictType] = {vol.Required("active"): cv.boolean}
 
@@ -63,6 +71,7 @@ _ACTIONS: Final[dict[str, tuple[VolDictType, SupportsResponse]]] = {
     "cancel_task": (CANCEL_SCHEMA, SupportsResponse.OPTIONAL),
     "respond": (RESPOND_SCHEMA, SupportsResponse.OPTIONAL),
     "query_tasks": (QUERY_SCHEMA, SupportsResponse.ONLY),
+    "export_audit": (EXPORT_SCHEMA, SupportsResponse.ONLY),
     "take_over": (TAKE_OVER_SCHEMA, SupportsResponse.OPTIONAL),
     "set_kill_switch": (KILL_SWITCH_SCHEMA, SupportsResponse.NONE),
     **{

@@ -109,6 +109,7 @@ class AidenButton(AidenEntity, ButtonEntity):
             if (task := self.entity_description.task(self.aiden)) is None:
                 raise NotRunningError
             self._refuse_rollover(task)
+            self.async_note_request(self.entity_description.key, task.id)
             await self.entity_description.press(self.aiden, task)
 
     def _refuse_rollover(self, task: Task) -> None:

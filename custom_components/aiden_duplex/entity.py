@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from typing import override
 
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.device_registry import DeviceInfo
 from homeassistant.helpers.entity import Entity
 
 from .const import DOMAIN, MANUFACTURER
 from .runtime import Aiden, AidenConfigEntry
-from .tasks.model import Task
+from .tasks.model import Origin, Task
 
 
 class AidenEntity(Entity):
@@ -37,9 +37,23 @@ class AidenEntity(Entity):
         self.async_on_remove(self.aiden.async_subscribe(self._async_changed))
 
     @callback
+    def async_note_request(self, action: str, task_id: str | None = None) -> None:
+        """Keep in the audit trail who asked for what."""
+        self.aiden.audit.note_request(action, origin_of(self._context), task_id)
+
+    @callback
     def _async_changed(self) -> None:
         """Write the state anew."""
         self.async_write_ha_state()
+
+
+def origin_of(context: Context | None) -> Origin:
+    """Return who called an action or used an entity."""
+    return Origin(
+        source="action",
+        user_id=context.user_id if context else None,
+        context_id=context.id if context else None,
+    )
 
 
 @callback

@@ -1,17 +1,19 @@
 """Sensors: the current task and how much is outstanding."""
 
+from datetime import datetime
 from typing import Any, override
 
 from homeassistant.components.sensor import SensorDeviceClass, SensorEntity
-from homeassistant.core import Context, HomeAssistant, ServiceResponse
+from homeassistant.core import HomeAssistant, ServiceResponse
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
+from homeassistant.util import dt as dt_util
 
 from . import actions, phone_actions
-from .entity import AidenEntity, async_forget_entities
+from .entity import AidenEntity, async_forget_entities, origin_of
 from .phone.single import PressKey, Swipe, Tap, TypeText
 from .phone.types import Key
 from .runtime import AidenConfigEntry
-from .tasks.model import Decision, Origin, Task, TaskStatus
+from .tasks.model import Decision, Task, TaskStatus
 
 PARALLEL_UPDATES = 0
 
@@ -116,18 +118,20 @@ class TaskSensor(StatusSensor):
         """Create a task: action ``create_task``."""
         with actions.translated_errors():
             task = await self.aiden.tasks.create(
-                goal, origin=_origin(self._context), repeat=repeat
+                goal, origin=origin_of(self._context), repeat=repeat
             )
         return {"task_id": task.id, "task": task.as_dict()}
 
     async def async_update_task(self, task_id: str, goal: str) -> ServiceResponse:
         """Replace the goal of a task: action ``update_task``."""
+        self.async_note_request("update_task", task_id)
         with actions.translated_errors():
             task = await self.aiden.tasks.update(task_id, goal)
         return {"task": task.as_dict()}
 
     async def async_cancel_task(self, task_id: str) -> ServiceResponse:
         """Cancel a task: action ``cancel_task``."""
+        self.async_note_request("cancel_task", task_id)
         with actions.translated_errors():
             cancelled = await self.aiden.tasks.cancel(task_id)
         return {
@@ -144,6 +148,7 @@ class TaskSensor(StatusSensor):
         question_id: str | None = None,
     ) -> ServiceResponse:
         """Answer or refuse a question: action ``respond``."""
+        self.async_note_request(f"respond_{decision}", task_id)
         with actions.translated_errors():
             task = await self.aiden.tasks.respond(
                 task_id, message, decision=Decision(decision), question_id=question_id
@@ -152,12 +157,14 @@ class TaskSensor(StatusSensor):
 
     async def async_take_over(self, task_id: str | None = None) -> ServiceResponse:
         """Pause a task so that the person can do a part: action ``take_over``."""
+        self.async_note_request("take_over", task_id)
         with actions.translated_errors():
             task = await self.aiden.tasks.take_over(task_id)
         return {"task": task.as_dict()}
 
     async def async_set_kill_switch(self, active: bool) -> None:
         """Stop everything or let it go on: action ``set_kill_switch``."""
+        self.async_note_request("kill_switch_on" if active else "kill_switch_off")
         with actions.translated_errors():
             if active:
                 await self.aiden.async_halt()
@@ -224,6 +231,22 @@ class TaskSensor(StatusSensor):
             sent={"characters": len(text), "submit": submit},
         )
 
+    async def async_export_audit(
+        self,
+        limit: int,
+        task_id: str | None = None,
+        start: datetime | None = None,
+        end: datetime | None = None,
+    ) -> ServiceResponse:
+        """Return the newest records of the audit trail: action ``export_audit``."""
+        found, more = self.aiden.audit.records(
+            task_id=task_id,
+            since=start and dt_util.as_utc(start),
+            until=end and dt_util.as_utc(end),
+            limit=limit,
+        )
+        return {"records": [*found], "more": more}
+
 
 class OutstandingSensor(AidenEntity, SensorEntity):
     """How many tasks are in flight or have a result that was not told yet."""
@@ -264,12 +287,3 @@ def shorten(text: str | None, length: int) -> str | None:
     if text is None or len(text) <= length:
         return text
     return f"{text[: length - 1]}…"
-
-
-def _origin(context: Context | None) -> Origin:
-    """Return who called the action."""
-    return Origin(
-        source="action",
-        user_id=context.user_id if context else None,
-        context_id=context.id if context else None,
-    )

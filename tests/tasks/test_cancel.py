@@ -293,3 +293,19 @@ async def test_an_unknown_task_cannot_be_cancelled() -> None:
     with pytest.raises(TaskNotFoundError, match="task_x"):
         await house.manager.cancel("task_x")
     await house.close()
+
+
+@virtual
+async def test_a_second_cancel_is_as_durable_as_the_first() -> None:
+    """It says nothing that a crash could take back."""
+    house = await House().open()
+    house.runner.cleanup_s = 5
+    task = await house.create()
+    house.journal.hold()
+    both = [asyncio.create_task(house.manager.cancel(task.id)) for _ in range(2)]
+    await settle()
+    assert [cancel.done() for cancel in both] == [False, False]
+    house.journal.let_go()
+    await asyncio.wait(both)
+    assert house.journal.records[-1]["status"] == "cancelling"
+    await house.close()

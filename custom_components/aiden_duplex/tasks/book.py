@@ -2,8 +2,8 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 import logging
 
@@ -42,10 +42,13 @@ class Item:
     step: str | None = None
     session: str | None = None
     """Who claimed its ending."""
+    withheld: bool = False
+    """It is going to wait for a person, so it must not start."""
     hold_back: bool = False
     """A cancel came while the ending was being delivered: never queue it again."""
-    answering: bool = False
-    """An answer is on its way to the journal."""
+    changing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while a change is on its way to the disk that counts when it is there: the next
+    one must be made of what came of it, or its record would take the first one back."""
 
 
 class TaskBook:
@@ -106,7 +109,7 @@ class TaskBook:
             reverse=True,
         )
 
-    async def load(self) -> None:
+    async def load(self, *, restored: bool) -> None:
         """Read the journal and decide what becomes of every task.
 
         Raises:
@@ -127,12 +130,12 @@ class TaskBook:
         )
         # Numbers of endings that are forgotten are not given again.
         self.sequence = read_watermark(records)
-        for stored in found.values():
+        for stored in _with_own_numbers(found.values()):
             self._items[stored.task.id] = Item(stored=stored)
             self._enqueue(stored)
             self.sequence = max(self.sequence, stored.task.terminal_sequence or 0)
         for item in sorted(self.items, key=_creation_order):
-            self._recover(item)
+            self._recover(item, restored=restored)
         self._retire()
         self._show_all()
         # A start alone never speaks: what had ended before leads the next conversation.
@@ -297,7 +300,7 @@ class TaskBook:
         else:
             self.queue.discard(stored.task.id)
 
-    def _recover(self, item: Item) -> None:
+    def _recover(self, item: Item, *, restored: bool) -> None:
         """Apply the rules of recovery to one task."""
         after = recover(
             item.stored,
@@ -305,6 +308,7 @@ class TaskBook:
             limits=self.limits,
             first_place=self.queue.first_place(),
             sequence=self.sequence + 1,
+            restored=restored,
         )
         if after is item.stored:
             return
@@ -340,6 +344,22 @@ class TaskBook:
             del self._items[item.stored.task.id]
             self.slots.vacate(item.stored.task.id)
             self.ledger.forget(item.stored.task.id)
+
+
+def _with_own_numbers(found: Iterable[Stored]) -> Iterator[Stored]:
+    """Take the number from an ending that shares it; the recovery gives it the next one.
+
+    Two that ended together may have gone to the disk with one, and the process with them.
+    """
+    taken: set[int] = set()
+    for stored in found:
+        if (number := stored.task.terminal_sequence) is None:
+            yield stored
+        elif number in taken:
+            yield stored.with_task(terminal_sequence=None)
+        else:
+            taken.add(number)
+            yield stored
 
 
 def _creation_order(item: Item) -> tuple[datetime, Place]:

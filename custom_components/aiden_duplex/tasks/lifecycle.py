@@ -217,12 +217,13 @@ def handed_back(
     return replace(changed, place=place, recovered=True, recoveries=recoveries)
 
 
-def held(stored: Stored, *, now: datetime) -> Stored:
+def held(stored: Stored, *, now: datetime, restored: bool = False) -> Stored:
     """Return the task as it waits for somebody to say whether it is still wanted."""
     task = stored.task
+    why = "was found in a restored backup" if restored else "was held up by a restart"
     question = _question(
         ReasonClass.HELD,
-        f"This was asked for at {task.created_at:%Y-%m-%d %H:%M} UTC and was held up by a restart.",
+        f"This was asked for at {task.created_at:%Y-%m-%d %H:%M} UTC and {why}.",
         "Say whether it should still be done.",
         now=now,
     )

@@ -72,18 +72,30 @@ class TaskManager:
         self._operations: set[asyncio.Task[Task]] = set()
         self._open = False
 
-    async def load(self) -> None:
+    async def load(self, *, restored: bool = False) -> None:
         """Read the journal and decide what becomes of every task; nothing runs yet.
+
+        Args:
+            restored: The journal came from a backup, so what has not ended waits for
+                somebody to say whether it is still wanted.
 
         Raises:
             TaskStorageError: The journal cannot be read.
 
         """
         try:
-            await self._book.load()
+            await self._book.load(restored=restored)
         except JournalError as err:
             raise TaskStorageError(str(err)) from err
         self._open = True
+
+    async def flush(self) -> None:
+        """Return when all that was decided so far is on the disk, or cannot be."""
+        await self._book.ledger.flush()
+
+    def pause_compaction(self, seconds: float) -> None:
+        """Let the journal only grow for a while; 0 ends that."""
+        self._book.ledger.pause_compaction(seconds)
 
     def start(self) -> None:
         """Begin to work the queue. A second call does nothing."""
@@ -213,6 +225,9 @@ class TaskManager:
             cleared, saved = self._desk.suppress(item)
         elif item.stored.task.status is not TaskStatus.CANCELLING:
             saved = self._worker.cancel(item)
+        else:
+            # Said twice: the second caller, too, hears it when it is durable.
+            saved = self._book.save(item.stored)
         if saved is not None:
             await asyncio.wait({saved}, timeout=self._limits.cancel_save_s)
         return CancelResult(
@@ -285,13 +300,9 @@ class TaskManager:
     async def hold(self) -> None:
         """Let what would run next wait for the person instead, before anything runs."""
         self._check_open()
-        head = self._book.queue.head
-        if head is None:
+        if (head := self._book.queue.head) is None:
             return
-        item = self._book.find(head)
-        after = lifecycle.taken_over(item.stored, now=self._book.now())
-        self._book.save(after)
-        self._book.apply(item, after, TaskEventType.NEEDS_YOU)
+        await self._worker.set_aside(self._book.find(head), lifecycle.taken_over)
 
     async def halt(self) -> None:
         """Turn the kill switch on: the run fails at once, and nothing starts until :meth:`resume`.
@@ -327,18 +338,20 @@ class TaskManager:
             # It was turned on again meanwhile, and that counts.
             return
         self._book.halted = False
-        self._hold_old_work()
+        held = self._hold_old_work()
         self._worker.wake()
+        if held:
+            await asyncio.wait(held, timeout=self._limits.cancel_save_s)
 
-    def _hold_old_work(self) -> None:
+    def _hold_old_work(self) -> list[asyncio.Task[None]]:
         """Ask about what has waited for long, instead of running it, as after a restart."""
         now = self._book.now()
-        for item in tuple(self._book.items):
-            old = abs(now - item.stored.task.updated_at) > self._limits.hold_after
-            if item.stored.is_in_queue and old:
-                after = lifecycle.held(item.stored, now=now)
-                self._book.save(after)
-                self._book.apply(item, after, TaskEventType.NEEDS_YOU)
+        return [
+            self._worker.set_aside(item, lifecycle.held)
+            for item in tuple(self._book.items)
+            if item.stored.is_in_queue
+            and abs(now - item.stored.task.updated_at) > self._limits.hold_after
+        ]
 
     async def respond(
         self,
@@ -473,13 +486,10 @@ class TaskManager:
             return self._book.snapshot(self._book.add(stored))
 
     async def _update(self, item: Item, goal: str) -> Task:
-        # The task may go on while the new goal is on its way to the disk: then again.
-        while True:
+        async with item.changing:
             before = item.stored
             status = before.task.status
             if status.is_terminal or status is TaskStatus.CANCELLING:
-                # What was written of the new goal must not be the last word on it.
-                self._book.save(before)
                 raise NotUpdatableError(before.task.id)
             after = lifecycle.updated(
                 before,
@@ -488,40 +498,41 @@ class TaskManager:
                 place=self._book.queue.next_place(Lane.RESUMED),
             )
             saved = await self._book.save(after, owed=False)
-            if item.stored is before:
-                break
-        if not saved:
-            raise TaskStorageError(self._book.ledger.trouble)
-        self._book.apply(item, after, TaskEventType.UPDATED)
-        self._worker.steer(item)
-        return self._book.snapshot(item)
+            if item.stored is not before:
+                # A cancel does not wait. What was written of the new goal must not be
+                # the last word.
+                self._book.save(item.stored)
+                raise NotUpdatableError(before.task.id)
+            if not saved:
+                raise TaskStorageError(self._book.ledger.trouble)
+            self._book.apply(item, after, TaskEventType.UPDATED)
+            if (foretold := self._worker.steer(item)) is not None:
+                await foretold
+            return self._book.snapshot(item)
 
     async def _respond(
         self, item: Item, message: str, decision: Decision, question_id: str | None
     ) -> Task:
-        before = item.stored
-        action = before.task.pending_user_action
-        if action is None or not before.task.is_waiting or item.answering:
-            raise NotWaitingError(before.task.id)
-        if question_id not in (None, action.id):
-            raise StaleQuestionError(before.task.id)
-        item.answering = True
-        try:
+        async with item.changing:
+            before = item.stored
+            action = before.task.pending_user_action
+            if action is None or not before.task.is_waiting:
+                raise NotWaitingError(before.task.id)
+            if question_id not in (None, action.id):
+                raise StaleQuestionError(before.task.id)
             after = self._answered(before, message, decision)
             saved = await self._book.save(after, owed=False)
-        finally:
-            item.answering = False
-        if item.stored is not before:
-            # What was written of the answer must not be the last word on it.
-            self._book.save(item.stored)
-            raise NotWaitingError(before.task.id)
-        if not saved:
-            raise TaskStorageError(self._book.ledger.trouble)
-        if after.task.status.is_terminal:
-            self._book.finish(item, after)
-        else:
-            self._book.apply(item, after, TaskEventType.ANSWERED)
-        return self._book.snapshot(item)
+            if item.stored is not before:
+                # What was written of the answer must not be the last word on it.
+                self._book.save(item.stored)
+                raise NotWaitingError(before.task.id)
+            if not saved:
+                raise TaskStorageError(self._book.ledger.trouble)
+            if after.task.status.is_terminal:
+                self._book.finish(item, after)
+            else:
+                self._book.apply(item, after, TaskEventType.ANSWERED)
+            return self._book.snapshot(item)
 
     def _answered(self, before: Stored, message: str, decision: Decision) -> Stored:
         now = self._book.now()

@@ -28,6 +28,7 @@ class Run:
 
     Attributes:
         stuck: The run did not end when told to and was fenced.
+        is_over: What came of it is decided and on its way to the disk.
 
     """
 
@@ -50,16 +51,12 @@ class Run:
         )
         self._task: asyncio.Task[RunResult] | None = None
         self.stuck = False
+        self.is_over = False
 
     @property
     def reason(self) -> StopReason | None:
         """Return why the run was told to end, if it was."""
         return self._stopping.result() if self._stopping.done() else None
-
-    @property
-    def has_returned(self) -> bool:
-        """Return whether the run came to an end, whatever has been made of that yet."""
-        return self._task is not None and self._task.done()
 
     @property
     def left_behind(self) -> asyncio.Task[RunResult] | None:

@@ -2,8 +2,9 @@
 
 import asyncio
 import contextlib
+from datetime import datetime
 import logging
-from typing import Any
+from typing import Any, Protocol
 
 from . import lifecycle
 from .book import Item, TaskBook
@@ -14,6 +15,14 @@ from .run import Run, StopReason
 from .runner import Runner, RunResult, Steer
 
 _LOGGER = logging.getLogger(__name__)
+
+
+class Waiting(Protocol):
+    """How a task comes to wait for a person."""
+
+    def __call__(self, stored: Stored, /, *, now: datetime) -> Stored:
+        """Return the task as it waits."""
+
 
 _ON_THE_PHONE = frozenset(
     {
@@ -48,6 +57,7 @@ class Worker:
         self._closing: asyncio.Future[None] | None = None
         self._task: asyncio.Task[None] | None = None
         self._strays: set[asyncio.Task[RunResult]] = set()
+        self._set_asides: set[asyncio.Task[None]] = set()
         self._counts = True
         """A run that the stop cuts off counts as a recovery."""
 
@@ -86,14 +96,18 @@ class Worker:
         self._book.apply(item, stored, TaskEventType.CANCELLING)
         return saved
 
-    def steer(self, item: Item) -> None:
-        """Give a replaced goal to the run of a task, if it runs."""
-        if self._active is not None and self._active[0] is item:
-            task = item.stored.task
-            self._runner.steer(
-                task.id, Steer(goal=task.prompt, goal_revision=task.goal_revision)
-            )
-            self._foretell(item, self._active[1])
+    def steer(self, item: Item) -> asyncio.Future[bool] | None:
+        """Give a replaced goal to the run of a task, if it runs.
+
+        Returns the record of what a stopped run's task is going to be, now with that goal.
+        """
+        if self._active is None or self._active[0] is not item:
+            return None
+        task = item.stored.task
+        self._runner.steer(
+            task.id, Steer(goal=task.prompt, goal_revision=task.goal_revision)
+        )
+        return self._foretell(item, self._active[1])
 
     @property
     def begun(self) -> Item | None:
@@ -114,11 +128,39 @@ class Worker:
             return self._rest
         if item is not self._starting and not item.stored.resumed:
             return None
-        # It was about to start: it waits instead, at once in memory.
-        after = lifecycle.taken_over(item.stored, now=self._now())
-        saved = self._book.save(after)
-        self._apply(item, after)
-        return saved
+        return self.set_aside(item, lifecycle.taken_over)
+
+    def set_aside(self, item: Item, into: Waiting) -> asyncio.Task[None]:
+        """Let a task in the queue wait for a person; it does not start from this call on.
+
+        What is returned is done when that is durable, or cannot be.
+        """
+        task = asyncio.Task(
+            self._set_aside(item, into),
+            loop=asyncio.get_running_loop(),
+            eager_start=True,
+        )
+        self._set_asides.add(task)
+        task.add_done_callback(self._set_asides.discard)
+        return task
+
+    async def _set_aside(self, item: Item, into: Waiting) -> None:
+        item.withheld = True
+        try:
+            async with item.changing:
+                before = item.stored
+                if not before.is_in_queue:
+                    return
+                after = into(before, now=self._now())
+                await self._book.save(after)
+                if item.stored is before:
+                    self._apply(item, after)
+                else:
+                    # A cancel does not wait, and must be the last word.
+                    self._book.save(item.stored)
+        finally:
+            item.withheld = False
+            self.wake()
 
     def reserve(self, item: Item) -> None:
         """Keep the phone for the person of a task that waits."""
@@ -153,25 +195,26 @@ class Worker:
             self._foretell(item, run)
         self.wake()
 
-    def _foretell(self, item: Item, run: Run) -> None:
-        """Journal what a stopped run's task is going to be.
+    def _foretell(self, item: Item, run: Run) -> asyncio.Future[bool] | None:
+        """Journal what a stopped run's task is going to be; returns the record, if any.
 
         A crash before the run has returned must not let it go on: under the hands of a
         person who took over, or after the kill switch.
         """
-        if run.reason is None:
-            return
+        if run.reason is None or run.is_over:
+            return None
         self._hush(item)
-        if run.has_returned or item.stored.task.status is not TaskStatus.RUNNING:
-            # Its real end is on its way to the disk, and must be the last word.
-            return
+        if item.stored.task.status is not TaskStatus.RUNNING:
+            return None
         now = self._now()
         match run.reason:
             case StopReason.TAKE_OVER:
-                self._book.save(lifecycle.taken_over(item.stored, now=now))
+                return self._book.save(lifecycle.taken_over(item.stored, now=now))
             case StopReason.KILL_SWITCH:
                 # It gets its number when it has really ended, or at the next start.
-                self._book.save(lifecycle.halted(item.stored, now=now, sequence=None))
+                halted = lifecycle.halted(item.stored, now=now, sequence=None)
+                return self._book.save(halted)
+        return None
 
     async def stop(self, deadline_s: float, *, counts: bool) -> None:
         """End the run and the worker; an interrupted task is queued for recovery."""
@@ -183,7 +226,7 @@ class Worker:
         self.wake()
         if self._active is not None:
             self._active[1].stop(StopReason.SHUTDOWN)
-        await asyncio.wait({self._task}, timeout=deadline_s)
+        await asyncio.wait({self._task, *self._set_asides}, timeout=deadline_s)
         if not self._task.done():
             _LOGGER.error("The task worker did not end in time")
             self._task.cancel()
@@ -207,10 +250,12 @@ class Worker:
         item = self._reserved_for()
         if self._book.halted:
             return None
-        if item is not None:
-            return item if item.stored.is_in_queue else None
-        head = self._book.queue.head
-        return self._book.find(head) if head is not None else None
+        if item is None:
+            head = self._book.queue.head
+            item = self._book.find(head) if head is not None else None
+        if item is None or item.withheld or not item.stored.is_in_queue:
+            return None
+        return item
 
     def _reserved_for(self) -> Item | None:
         """Return the task that the phone is kept for, while a person works on it."""
@@ -266,18 +311,23 @@ class Worker:
         """
         before = item.stored
         for pause_s in (*self._limits.start_retries_s, None):
-            after = self._book.with_place(lifecycle.started(before, now=self._now()))
-            saved = await self._book.save(after, owed=False)
-            if item.stored is not before:
-                # What was written of the start must not be the last word on it.
-                self._book.save(item.stored)
-                return None
-            if closing.done() or self._book.halted:
+            async with item.changing:
+                if item.stored is not before:
+                    return None
+                after = self._book.with_place(
+                    lifecycle.started(before, now=self._now())
+                )
+                saved = await self._book.save(after, owed=False)
+                if item.stored is not before:
+                    # What was written of the start must not be the last word on it.
+                    self._book.save(item.stored)
+                    return None
+                if closing.done() or self._book.halted or item.withheld:
+                    if saved:
+                        await self._book.save(before)
+                    return None
                 if saved:
-                    await self._book.save(before)
-                return None
-            if saved:
-                return after
+                    return after
             if pause_s is not None and not await self._pause(pause_s, item, closing):
                 return None
         failed = not_started(
@@ -296,7 +346,12 @@ class Worker:
         """Wait while the task may still start; whether it may."""
         before = item.stored
         until = asyncio.get_running_loop().time() + seconds
-        while item.stored is before and not closing.done() and not self._book.halted:
+        while (
+            item.stored is before
+            and not item.withheld
+            and not closing.done()
+            and not self._book.halted
+        ):
             self._wake.clear()
             try:
                 async with asyncio.timeout_at(until):
@@ -312,25 +367,26 @@ class Worker:
         cancels the task at once must not wait for it.
         """
         result = run.result()
-        # Again when the goal was replaced while the end was on its way to the disk.
-        while item.stored.task.status is TaskStatus.RUNNING:
+        async with item.changing:
+            run.is_over = True
             before = item.stored
-            after = after_run(
-                before,
-                result,
-                reason=run.reason,
-                stuck=run.stuck,
-                now=self._now(),
-                sequence=self._book.sequence + 1,
-                first_place=self._book.queue.first_place(),
-                limits=self._limits,
-                counts=self._counts,
-            )
-            await self._book.save(after)
-            if item.stored is before:
-                self._active = None
-                self._apply(item, after)
-                return
+            if before.task.status is TaskStatus.RUNNING:
+                after = after_run(
+                    before,
+                    result,
+                    reason=run.reason,
+                    stuck=run.stuck,
+                    now=self._now(),
+                    sequence=self._book.sequence + 1,
+                    first_place=self._book.queue.first_place(),
+                    limits=self._limits,
+                    counts=self._counts,
+                )
+                await self._book.save(after)
+                if item.stored is before:
+                    self._active = None
+                    self._apply(item, after)
+                    return
         self._active = None
         if result is not None:
             _LOGGER.debug("A result came after the cancel and is dropped")
