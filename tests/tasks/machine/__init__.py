@@ -1,0 +1,1 @@
+"""Any order of requests, runs and crashes, beside a reference that knows nothing of the code."""
