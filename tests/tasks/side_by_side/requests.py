@@ -37,10 +37,10 @@ class Requests(Machine):
         self.do("create by the foreground", start, expect)
 
     @has_tasks
-    @rule(number=NUMBERS)
-    def cancel(self, number: int) -> None:
+    @rule(number=st.none() | NUMBERS)
+    def cancel(self, number: int | None) -> None:
         """Cancel any task in any state."""
-        task_id = self.any_task(number)
+        task_id = self.the_task(number)
 
         async def start(house: House) -> object:
             result = await house.manager.cancel(task_id)
@@ -49,10 +49,10 @@ class Requests(Machine):
         self.do("cancel", start, of_task(task_id, Model.cancel))
 
     @has_tasks
-    @rule(number=NUMBERS)
-    def update(self, number: int) -> None:
+    @rule(number=st.none() | NUMBERS)
+    def update(self, number: int | None) -> None:
         """Replace the goal of any task in any state."""
-        task_id, goal = self.any_task(number), self.new_goal()
+        task_id, goal = self.the_task(number), self.new_goal()
 
         async def start(house: House) -> object:
             return (await house.manager.update(task_id, goal)).prompt
@@ -105,21 +105,23 @@ class Requests(Machine):
         asked = of_all(expect) if task_id is None else of_task(task_id, expect)
         self.do("take over", start, asked)
 
+    @precondition(lambda machine: machine.model.queue)
     @rule()
     def hold(self) -> None:
         """Let what would run next wait for the person."""
 
-        async def start(house: House) -> object:
-            return await house.manager.hold()
+        async def start(house: House) -> None:
+            await house.manager.hold()
 
         self.do("hold", start, of_all(Model.hold))
 
+    @precondition(lambda machine: not machine.model.halted)
     @rule()
     def halt(self) -> None:
         """Turn the kill switch on."""
 
-        async def start(house: House) -> object:
-            return await house.manager.halt()
+        async def start(house: House) -> None:
+            await house.manager.halt()
 
         self.do("halt", start, of_all(Model.halt))
 
@@ -128,8 +130,8 @@ class Requests(Machine):
     def resume(self) -> None:
         """Turn the kill switch off."""
 
-        async def start(house: House) -> object:
-            return await house.manager.resume()
+        async def start(house: House) -> None:
+            await house.manager.resume()
 
         self.do("resume", start, of_all(Model.resume))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 import pickle
-from typing import Self
+from typing import Any, Self
 
 from .things import UNTOLD, ModelTask
 
@@ -31,7 +31,7 @@ class Endings:
         self.wakes: list[int] = []
         self.wake_at: float | None = None
         self.wake_since = 0.0
-        self.trail: list[Self] | None = None
+        self.trail: list[Any] | None = None
 
     @property
     def wall(self) -> float:
@@ -148,9 +148,7 @@ class Endings:
         """Note that an ending is known: somebody is to be woken soon."""
         if self.wake_at is None:
             self.wake_since = self.clock
-        self.wake_at = min(
-            self.clock + DEBOUNCE_S, self.wake_since + DEBOUNCE_MOST_S
-        )
+        self.wake_at = min(self.clock + DEBOUNCE_S, self.wake_since + DEBOUNCE_MOST_S)
 
     def wake(self) -> None:
         """Wake, unless nothing waits that nobody was woken for."""

@@ -118,13 +118,15 @@ class Model(Endings):
         self.forget()
         self.mark()
 
-    def ask(self, task: ModelTask, *, on_the_phone: bool) -> None:
+    def ask(
+        self, task: ModelTask, *, on_the_phone: bool, since: float | None = None
+    ) -> None:
         """Let a task wait for a person, who may need the phone."""
         self.out_of_queue(task)
         task.status, task.asks, task.updated = "running", True, self.wall
         task.asked_at = None
         if on_the_phone:
-            task.asked_at = self.wall
+            task.asked_at = self.wall if since is None else since
             self.reserved = task, self.clock + RESERVE_S
         self.mark()
 

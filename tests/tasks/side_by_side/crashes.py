@@ -1,8 +1,9 @@
 """Rules of the process: it stops, dies at any write, starts again; acts at one time."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from functools import partial
 from typing import override
 
 from hypothesis import strategies as st
@@ -23,45 +24,36 @@ from .tally import TALLY
 CUTS = st.builds(Cut, after=st.integers(0, 15), torn=st.booleans())
 AWAY = st.sampled_from([0, 0, 0, 1, -1])
 """Hours by which the wall clock is another one after the start."""
+TRIALS = st.one_of(
+    st.builds(partial, st.just(Trial), cut=CUTS),
+    st.builds(partial, st.just(Trial), cut=CUTS, wanted=st.just(2)),
+    st.builds(partial, st.just(Trial), wanted=st.just(2)),
+    st.just(partial(Trial, stops=True)),
+)
 REFUSALS = ("TasksUnavailableError", "TaskStorageError")
+
 
 class Crashes(Machine):
     """Stops, crashes and what happens at one time."""
 
     @is_alone
-    @rule(cut=st.none() | CUTS, wanted=st.sampled_from([1, 1, 2]))
-    def announce_a_trial(self, cut: Cut | None, wanted: int) -> None:
-        """Do the next two acts at one time, or cut the next one off, or both."""
-        self.trial = Trial(wanted=wanted, cut=cut)
+    @rule(trial=TRIALS)
+    def announce_a_trial(self, trial: Callable[[], Trial]) -> None:
+        """Let the next acts happen at one time, or be cut off, or meet an orderly stop."""
+        self.trial = trial()
 
     @is_alone
-    @rule()
-    def announce_a_stop(self) -> None:
-        """Stop the house while the next act is on its way."""
-        self.trial = Trial(stops=True)
-
-    @is_alone
-    @rule(hours=AWAY)
-    def crash(self, hours: int) -> None:
-        """Die while nothing is on its way."""
-        TALLY.add("crash")
+    @rule(hours=AWAY, again=st.none() | CUTS)
+    def crash(self, hours: int, again: Cut | None) -> None:
+        """Die while nothing is on its way, and perhaps once more while starting."""
         self._begin()
-        self._reborn([self.model], "crash", hours=hours)
-
-    @is_alone
-    @rule(cut=CUTS)
-    def crash_while_starting(self, cut: Cut) -> None:
-        """Die, and once more while the next process decides what becomes of the tasks."""
-        TALLY.add("crash while starting")
-        self._begin()
-        self._reborn([self.model], "crash", again=cut)
+        self._reborn([self.model], "crash", hours=hours, again=again)
 
     @is_alone
     @rule(counts=st.booleans(), hours=AWAY)
     def stop(self, counts: bool, hours: int) -> None:
         """Stop orderly, the process or only what was set up, and start again."""
         name = "stop" if counts else "reload"
-        TALLY.add(name)
         self.wait(self.house.manager.close(counts=counts))
         self._reborn([self.model], name, counts=counts, stopped=self._wall, hours=hours)
 
@@ -69,7 +61,7 @@ class Crashes(Machine):
     @rule(seconds=st.sampled_from([1, 1, 11, 130, 1000, 7300]))
     def time_passes(self, seconds: int) -> None:
         """Wait: a run is given up, a question stays open, work becomes old."""
-        TALLY.add("time passes")
+        TALLY.rule("time passes")
         self.wait(asyncio.sleep(seconds))
         self.model.advance(self.now)
         self.compare()
@@ -88,9 +80,7 @@ class Crashes(Machine):
             self._alone(trial.acts[0], seen[0])
             return
         possible = list(
-            courses(
-                self.model, trial.acts, seen, self.now, trail=trial.cut is not None
-            )
+            courses(self.model, trial.acts, seen, self.now, trail=trial.cut is not None)
         )
         fits = [one for one in possible if self._misfit(one, seen) is None]
         if not fits:
@@ -99,8 +89,6 @@ class Crashes(Machine):
             raise AssertionError(f"no order explains {names}:\n{found}")
         self.model = fits[0].model
         self.count("together" if trial.wanted > 1 else "act")
-        if trial.wanted > 1:
-            TALLY.add("together")
         if trial.cut is not None:
             self._cut_off(fits, promised, trial.cut, "crash in an act")
 
@@ -157,7 +145,6 @@ class Crashes(Machine):
 
     def _stopped(self, act: Act, seen: object) -> None:
         """Start again after a stop that met an act: it is done, or it was refused."""
-        TALLY.add("stop in an act")
         stopped = self._wall
         left: list[Model] = []
         for rest in (False, True):
@@ -168,7 +155,6 @@ class Crashes(Machine):
                 model.advance(model.clock)
             left.append(model)
         if seen in REFUSALS or not act.is_promised:
-            TALLY.add(f"stop in an act: {seen in REFUSALS and 'refused' or 'undone'}")
             left.append(self.model.copy())
         assert left, f"{act.name} met a stop and came to {seen}"
         self._reborn(left, "stop in an act", stopped=stopped)
@@ -192,9 +178,7 @@ class Crashes(Machine):
             )
             if after == steps:
                 least = len(course.trail) - 1
-            left += [
-                model for model in course.trail[least:] if len(model.runs) >= runs
-            ]
+            left += [model for model in course.trail[least:] if len(model.runs) >= runs]
         TALLY.add(f"{how}: {'after' if after == steps else 'before'} its last write")
         self._reborn(left[::-1], how, cut=cut)
 
@@ -210,6 +194,7 @@ class Crashes(Machine):
         again: Cut | None = None,
     ) -> None:
         """Open a new house on what is left; one of the given pasts must explain it."""
+        TALLY.rule(how)
         files, ended = self._left(cut)
         self.wait(self.house.close())
         self.files = files
@@ -240,10 +225,18 @@ class Crashes(Machine):
             course = Course(model=self.model, expected=[], trail=trail, durable=[])
             self._cut_off([course], [], again, "crash in a start")
 
+    def _count_cut(self, after: int, *, torn: bool) -> None:
+        if self.files.is_compaction(after):
+            TALLY.add("cut in a compaction")
+        elif torn and isinstance(self.files.steps[after].change, bytes):
+            TALLY.add("cut in a line")
+
     def _left(self, cut: Cut | None) -> tuple[StepFiles, list[Task]]:
         """Return what a cut leaves, and which endings were told by then and must be in it."""
         steps = len(self.files.steps)
         after = steps if cut is None else cut.after % (steps + 1)
+        if cut is not None and after < steps:
+            self._count_cut(after, torn=cut.torn)
         files = self.files.cut(after, torn=cut is not None and cut.torn)
         # A cancel works first and is stored then.
         told = [

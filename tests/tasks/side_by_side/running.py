@@ -28,9 +28,18 @@ class Running(Machine):
     """What the run does; nobody is told before it is durable."""
 
     @has_run
-    @rule(how=st.sampled_from(["completed", "completed", "failed", "raised", "nothing"]))
+    @rule()
+    def run_completes(self) -> None:
+        """Let the run complete."""
+        self._run_ends("completed")
+
+    @has_run
+    @rule(how=st.sampled_from(["completed", "failed", "raised", "nothing"]))
     def run_ends(self, how: str) -> None:
-        """Let the run end, also one that was cancelled."""
+        """Let the run end somehow, also one that was cancelled."""
+        self._run_ends(how)
+
+    def _run_ends(self, how: str) -> None:
         call = self.runner.last
 
         async def start(house: House) -> object:

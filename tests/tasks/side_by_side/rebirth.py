@@ -35,8 +35,8 @@ def restart(model: Model, *, counts: bool = True, stopped: float | None = None) 
 def _cut_off(model: Model, run: ModelRun, *, stopped: float | None) -> None:
     """Finish what the run had been told; without a word it is tried again."""
     if run.why == "take_over":
-        model.ask(run.task, on_the_phone=True)
-        run.task.asked_at = run.told_wall if stopped is None else stopped
+        since = run.told_wall if stopped is None else stopped
+        model.ask(run.task, on_the_phone=True, since=since)
         model.reserved = None
     elif run.why == "kill_switch":
         model.end(run.task, "failed")

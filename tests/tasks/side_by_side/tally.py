@@ -1,14 +1,10 @@
 """Counts what was reached, so that a machine that no longer reaches something is noticed."""
 
 from collections import Counter
-from collections.abc import Iterable
-
-type Label = tuple[str, str]
-"""How a task stands and how far its ending got."""
 
 
 class Tally:
-    """What all examples of a process did together."""
+    """What the examples of a process did together."""
 
     def __init__(self) -> None:
         """Start with nothing."""
@@ -18,17 +14,20 @@ class Tally:
         """Count something."""
         self.counts[name] += 1
 
+    def rule(self, name: str) -> None:
+        """Count a rule that was taken."""
+        self.counts["steps"] += 1
+        self.counts[f"rule: {name}"] += 1
+
     def change(self, how: str, before: str, after: str) -> None:
         """Count that a task went from one state to another."""
         if before != after:
             self.counts[f"{how}: {before} > {after}"] += 1
 
+    def take(self) -> Counter[str]:
+        """Return the counts and begin anew."""
+        counts, self.counts = self.counts, Counter()
+        return counts
+
 
 TALLY = Tally()
-
-
-def table(counts: Counter[str], wanted: Iterable[str]) -> list[str]:
-    """Return the lines to print: the wanted ones first, then what else there was."""
-    wanted = list(wanted)
-    names = [*wanted, *sorted(counts.keys() - set(wanted))]
-    return [f"  {counts[name]:>9,}  {name}" for name in names]

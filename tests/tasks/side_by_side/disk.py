@@ -68,6 +68,12 @@ class StepFiles(FileLayer):
                     Step(name, data[: len(data) // 2]).apply(disk)
         return StepFiles(disk)
 
+    def is_compaction(self, after: int) -> bool:
+        """Return whether a cut after so many steps leaves a file that is half written anew."""
+        return any(
+            step.name.endswith(".tmp") for step in self.steps[max(0, after - 1) : after]
+        ) and any(step.name.endswith(".tmp") for step in self.steps[after:])
+
     def do(self, name: str, change: bytes | int | str | None) -> None:
         """Change the disk."""
         step = Step(name, change)

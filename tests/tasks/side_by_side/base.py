@@ -1,6 +1,6 @@
 """Manager and reference side by side: acts are done to both and all is compared."""
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from datetime import timedelta
 from typing import Any, override
 
@@ -29,7 +29,6 @@ from .things import ENDED
 QUEUED = 4
 """New tasks that may wait."""
 NUMBERS = st.integers(0, 11)
-SESSIONS = st.sampled_from(["s1", "s2"])
 
 
 class Machine(RuleBasedStateMachine):
@@ -47,7 +46,7 @@ class Machine(RuleBasedStateMachine):
 
     @initialize(remembered=st.sampled_from([1, 2, 200]))
     def begin(self, remembered: int) -> None:
-        """Open an empty house."""
+        """Open an empty house; it soon forgets what was told, and writes its journal anew."""
         self.limits = TaskLimits(
             queued=QUEUED, remembered=remembered, compact_from=10, compact_factor=2
         )
@@ -108,7 +107,13 @@ class Machine(RuleBasedStateMachine):
         ids = list(self.model.tasks)
         return ids[number % len(ids)]
 
-    def some_tasks(self, numbers: set[int]) -> frozenset[str]:
+    def the_task(self, number: int | None) -> str:
+        """Return some task's id; None for the one in work, if one is."""
+        if number is None and self.model.run is not None:
+            return self.model.run.task.id
+        return self.any_task(number or 0)
+
+    def some_tasks(self, numbers: Iterable[int]) -> frozenset[str]:
         """Return some tasks' ids."""
         return frozenset(self.any_task(number) for number in numbers)
 
@@ -121,7 +126,7 @@ class Machine(RuleBasedStateMachine):
         self, name: str, start: Start, expect: Expect, *, promised: bool = True
     ) -> None:
         """Do one thing, alone or as the trial that was announced wants it."""
-        TALLY.add(name)
+        TALLY.rule(name)
         act = Act(name=name, start=start, expect=expect, is_promised=promised)
         trial = self.trial or Trial()
         trial.acts.append(act)

@@ -2,11 +2,13 @@
 
 from typing import Any
 
-from custom_components.aiden_duplex.tasks.model import Task
+from custom_components.aiden_duplex.tasks.model import ReasonClass, Task
 from tests.tasks.house import House
 
 from .reference import Model
 from .things import ModelTask
+
+_ON_THE_PHONE = (ReasonClass.CAPTCHA, ReasonClass.TAKE_OVER)
 
 
 def difference(house: House, model: Model) -> str | None:
@@ -86,11 +88,13 @@ def _seen_task(task: Task) -> tuple[object, ...]:
     assert task.applied_revision <= task.goal_revision
     if task.status == "completed" and task.outcome == "achieved":
         assert task.applied_revision == task.goal_revision
+    action = task.pending_user_action
     return (
         task.id,
         task.prompt,
         str(task.status),
         task.is_waiting,
+        action is not None and action.reason in _ON_THE_PHONE,
         task.queue_position,
         str(task.delivery),
         task.terminal_sequence,
@@ -108,6 +112,7 @@ def _expected_task(task: ModelTask, position: int | None) -> tuple[object, ...]:
         task.goal,
         task.status,
         task.asks,
+        task.asks and task.asked_at is not None,
         position,
         task.delivery,
         task.number,

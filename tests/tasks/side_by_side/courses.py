@@ -57,8 +57,11 @@ def courses(
         expected: list[object] = [None] * len(acts)
         durable = [0] * len(acts)
         for number in order:
+            before = len(now.trail or ())
             expected[number] = acts[number].expect(now, seen[number])
-            durable[number] = len(now.trail or ()) - 1
+            after = len(now.trail or ())
+            # What changed nothing promises nothing, also not what it saw of others.
+            durable[number] = after - 1 if after > before else 0
             if rest:
                 now.advance(now.clock)
         now.advance(until)
