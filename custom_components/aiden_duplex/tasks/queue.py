@@ -22,6 +22,7 @@ class TaskQueue:
         """Start empty."""
         self._waiting: list[tuple[Place, str]] = []
         self._highest = 0
+        self._lowest = 1
 
     def __len__(self) -> int:
         """Return how many tasks wait, of both lanes."""
@@ -43,15 +44,15 @@ class TaskQueue:
         return lane, self._highest
 
     def first_place(self) -> Place:
-        """Return the place before all others."""
-        return Lane.RESUMED, min(
-            (place[1] for place, _ in self._waiting), default=self._highest + 1
-        ) - 1
+        """Return the place before all others, also those that nobody stands at yet."""
+        self._lowest -= 1
+        return Lane.RESUMED, self._lowest
 
     def put(self, task_id: str, place: Place) -> None:
         """Let a task stand at a place and nowhere else."""
         self.discard(task_id)
         self._highest = max(self._highest, place[1])
+        self._lowest = min(self._lowest, place[1])
         insort(self._waiting, (place, task_id))
 
     def discard(self, task_id: str) -> None:

@@ -41,6 +41,8 @@ class Course:
     """What a crash may leave, in the order of time."""
     durable: list[int]
     """For each act the number of the trail's entry from which on it is done."""
+    is_seen: bool = True
+    """Its end is what the manager shows; if not, only a part of it may be on the disk."""
 
 
 def courses(
