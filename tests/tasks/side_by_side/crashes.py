@@ -92,8 +92,10 @@ class Crashes(Machine):
         self.model = fits[0].model
         self.count("together" if trial.wanted > 1 else "act")
         if trial.cut is not None:
-            # A start that is on its way need not be on the disk in the order of the acts.
-            left = [one for one in possible if one.expected == seen]
+            # A start that is on its way need not be on the disk in the order of the acts,
+            # and of what is refused because of another act there may be a record before
+            # the other one's.
+            left = [one for one in possible if _may_begin(one.expected, seen)]
             self._cut_off(left, promised, trial.cut, "crash in an act")
 
     def _alone(self, act: Act, seen: object) -> None:
@@ -127,6 +129,7 @@ class Crashes(Machine):
                 seen[number] = await act.start(self.house)
             except TaskError as err:
                 seen[number] = type(err).__name__
+                return
             if act.is_promised:
                 promised[number] = len(self.files.steps)
 
@@ -249,3 +252,11 @@ class Crashes(Machine):
             if step <= after and event.type is not TaskEventType.CANCELLED
         ]
         return files, told
+
+
+def _may_begin(expected: list[object], seen: list[object]) -> bool:
+    """Return whether an order may be what a crash cuts off, as a refusal promises nothing."""
+    return all(
+        one == other or str(other).endswith("Error")
+        for one, other in zip(expected, seen, strict=True)
+    )
