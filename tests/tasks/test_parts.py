@@ -9,6 +9,9 @@ import pytest
 
 from custom_components.aiden_duplex.tasks.duplicates import normalise_goal
 from custom_components.aiden_duplex.tasks.model import (
+    Consent,
+    ConsentHow,
+    ConsentRequest,
     Delivery,
     Origin,
     Outcome,
@@ -102,6 +105,25 @@ ACTIONS = st.builds(
     details=TEXTS,
     suggested_action=TEXTS,
     created_at=TIMES,
+    consent=st.none() | st.builds(ConsentRequest, act=TEXTS, screen=TEXTS),
+)
+ORIGINS = st.builds(
+    Origin,
+    source=st.sampled_from(["conversation", "action", "system"]),
+    user_id=st.none() | TEXTS,
+    context_id=st.none() | TEXTS,
+    device_id=st.none() | TEXTS,
+)
+CONSENTS = st.builds(
+    Consent,
+    question_id=TEXTS,
+    act=TEXTS,
+    screen=TEXTS,
+    revision=st.integers(1, 9),
+    given_at=TIMES,
+    given_by=ORIGINS,
+    given_how=st.sampled_from(ConsentHow),
+    used_at=st.none() | TIMES,
 )
 TASKS = st.builds(
     Task,
@@ -110,13 +132,7 @@ TASKS = st.builds(
     status=st.sampled_from([status for status in TaskStatus if status != "created"]),
     created_at=TIMES,
     updated_at=TIMES,
-    origin=st.builds(
-        Origin,
-        source=st.sampled_from(["conversation", "action", "system"]),
-        user_id=st.none() | TEXTS,
-        context_id=st.none() | TEXTS,
-        device_id=st.none() | TEXTS,
-    ),
+    origin=ORIGINS,
     result=st.none() | TEXTS,
     error=st.none() | TEXTS,
     started_at=st.none() | TIMES,
@@ -139,6 +155,7 @@ STORED = st.builds(
     continuation=st.none() | TEXTS,
     recovered=st.booleans(),
     recoveries=st.integers(0, 3),
+    consent=st.none() | CONSENTS,
 )
 
 

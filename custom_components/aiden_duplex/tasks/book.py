@@ -8,6 +8,7 @@ from datetime import datetime
 import logging
 
 from ..storage.contract import JournalProtocol
+from .consents import Audit, changes
 from .errors import TaskNotFoundError
 from .ledger import Ledger
 from .limits import TaskLimits
@@ -38,6 +39,8 @@ class Item:
     """A cancel came while the ending was being delivered: never queue it again."""
     answering: bool = False
     """An answer is on its way to the journal."""
+    spending: bool = False
+    """The use of a consent is on its way to the journal."""
 
 
 class TaskBook:
@@ -48,8 +51,10 @@ class TaskBook:
         journal: JournalProtocol,
         now: Callable[[], datetime],
         limits: TaskLimits,
+        audit: Audit | None = None,
     ) -> None:
         """Start empty."""
+        self._audit = audit
         self.now = now
         self.limits = limits
         self.queue = TaskQueue()
@@ -154,6 +159,7 @@ class TaskBook:
 
     def apply(self, item: Item, stored: Stored, event: TaskEventType | None) -> None:
         """Let a task be in a new state and publish it."""
+        self._note_consents(item.stored, stored)
         item.stored = stored = self._shown(stored)
         if stored.task.status is not TaskStatus.RUNNING or stored.task.is_waiting:
             item.step = None
@@ -262,6 +268,22 @@ class TaskBook:
             task = item.stored.task
             if not task.status.is_terminal and self.slots.of(task.id) is None:
                 item.stored = self._shown(self.with_place(item.stored))
+
+    def _note_consents(self, before: Stored, after: Stored) -> None:
+        """Tell the audit what a change means for the task's consents."""
+        if self._audit is None:
+            return
+        noted = changes(
+            before.consent,
+            after.consent,
+            now=self.now(),
+            life_s=self.limits.consent_s,
+        )
+        for consent, state in noted:
+            try:
+                self._audit(after.task.id, consent, state)
+            except Exception:
+                _LOGGER.exception("The audit of consents failed")
 
     def _enqueue(self, stored: Stored) -> None:
         if stored.is_in_queue:

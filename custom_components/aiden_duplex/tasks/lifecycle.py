@@ -6,7 +6,17 @@ import uuid
 
 from ..storage.lines import storable
 from .limits import TaskLimits
-from .model import Delivery, Origin, Outcome, ReasonClass, Task, TaskStatus, UserAction
+from .model import (
+    Consent,
+    ConsentRequest,
+    Delivery,
+    Origin,
+    Outcome,
+    ReasonClass,
+    Task,
+    TaskStatus,
+    UserAction,
+)
 from .queue import Place
 from .records import Stored
 from .runner import Question
@@ -57,16 +67,18 @@ def paused(
     limits: TaskLimits,
 ) -> Stored:
     """Return the task as it waits for a person; the worker is free."""
-    return stored.with_task(
+    changed = stored.with_task(
         pending_user_action=_question(
             question.reason,
             tidy(question.details, limits.detail_chars),
             tidy(question.suggested_action, limits.detail_chars),
             now=now,
+            consent=question.consent,
         ),
         applied_revision=applied_revision,
         updated_at=now,
     )
+    return replace(changed, consent=None)
 
 
 def taken_over(stored: Stored, *, now: datetime) -> Stored:
@@ -77,7 +89,8 @@ def taken_over(stored: Stored, *, now: datetime) -> Stored:
         "Say when that part is done; the work then goes on from there.",
         now=now,
     )
-    return stored.with_task(pending_user_action=question, updated_at=now)
+    changed = stored.with_task(pending_user_action=question, updated_at=now)
+    return replace(changed, consent=None)
 
 
 def halted(stored: Stored, *, now: datetime, sequence: int | None) -> Stored:
@@ -92,7 +105,14 @@ def halted(stored: Stored, *, now: datetime, sequence: int | None) -> Stored:
     )
 
 
-def answered(stored: Stored, message: str, *, now: datetime, place: Place) -> Stored:
+def answered(
+    stored: Stored,
+    message: str,
+    *,
+    now: datetime,
+    place: Place,
+    consent: Consent | None = None,
+) -> Stored:
     """Return the task as it waits in the queue with an answer.
 
     An answer that no run has got yet is kept and the new one put below it.
@@ -106,6 +126,7 @@ def answered(stored: Stored, message: str, *, now: datetime, place: Place) -> St
         continuation=text,
         asked=action.details if action else stored.asked,
         place=place,
+        consent=consent,
     )
 
 
@@ -123,14 +144,14 @@ def updated(stored: Stored, goal: str, *, now: datetime, place: Place) -> Stored
         updated_at=now,
     )
     if not task.is_waiting:
-        return changed
-    return replace(changed, resumed=True, place=place)
+        return replace(changed, consent=None)
+    return replace(changed, resumed=True, place=place, consent=None)
 
 
 def outdated(stored: Stored, *, now: datetime, place: Place) -> Stored:
     """Return the task whose run came back with a goal that had been replaced: it runs again."""
     changed = stored.with_task(updated_at=now)
-    return replace(changed, resumed=True, place=place)
+    return replace(changed, resumed=True, place=place, consent=None)
 
 
 def refused(stored: Stored, message: str, *, now: datetime, sequence: int) -> Stored:
@@ -149,7 +170,8 @@ def refused(stored: Stored, message: str, *, now: datetime, sequence: int) -> St
 
 def cancelling(stored: Stored, *, now: datetime) -> Stored:
     """Return the task as its run is being stopped."""
-    return stored.with_task(status=TaskStatus.CANCELLING, updated_at=now)
+    changed = stored.with_task(status=TaskStatus.CANCELLING, updated_at=now)
+    return replace(changed, consent=None)
 
 
 def cancelled(
@@ -197,7 +219,12 @@ def ended(
         terminal_sequence=sequence,
     )
     return replace(
-        changed, resumed=False, continuation=None, asked=None, recovered=False
+        changed,
+        resumed=False,
+        continuation=None,
+        asked=None,
+        recovered=False,
+        consent=None,
     )
 
 
@@ -211,7 +238,9 @@ def handed_back(
     """
     changed = stored.with_task(status=TaskStatus.QUEUED, updated_at=now)
     recoveries = stored.recoveries + (1 if counts else 0)
-    return replace(changed, place=place, recovered=True, recoveries=recoveries)
+    return replace(
+        changed, place=place, recovered=True, recoveries=recoveries, consent=None
+    )
 
 
 def held(stored: Stored, *, now: datetime) -> Stored:
@@ -226,11 +255,16 @@ def held(stored: Stored, *, now: datetime) -> Stored:
     changed = stored.with_task(
         status=TaskStatus.RUNNING, pending_user_action=question, updated_at=now
     )
-    return replace(changed, resumed=False)
+    return replace(changed, resumed=False, consent=None)
 
 
 def _question(
-    reason: ReasonClass, details: str, suggested_action: str, *, now: datetime
+    reason: ReasonClass,
+    details: str,
+    suggested_action: str,
+    *,
+    now: datetime,
+    consent: ConsentRequest | None = None,
 ) -> UserAction:
     """Return a new question with an id of its own."""
     return UserAction(
@@ -239,4 +273,5 @@ def _question(
         details=details,
         suggested_action=suggested_action,
         created_at=now,
+        consent=consent,
     )

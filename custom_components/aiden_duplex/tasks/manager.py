@@ -2,17 +2,19 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Coroutine, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from ..storage.contract import JournalError, JournalProtocol
 from ..storage.lines import storable
-from . import lifecycle
+from . import consents, lifecycle
 from .book import Item, TaskBook
+from .consent_desk import ConsentDesk
 from .delivery import DeliveryDesk
 from .duplicates import refuse_duplicate
 from .errors import (
+    ConsentNeedsPersonError,
     HaltedError,
     NotRunningError,
     NotUpdatableError,
@@ -24,7 +26,7 @@ from .errors import (
     TaskValueError,
 )
 from .limits import TaskLimits
-from .model import Decision, Origin, Task, TaskEvent, TaskEventType, TaskStatus
+from .model import Assent, Decision, Origin, Task, TaskEvent, TaskEventType, TaskStatus
 from .queue import Lane
 from .records import Stored
 from .runner import Runner
@@ -56,11 +58,13 @@ class TaskManager:
         runner: Runner,
         now: Callable[[], datetime],
         limits: TaskLimits = TaskLimits(),
+        audit: consents.Audit | None = None,
     ) -> None:
-        """Touch nothing yet. ``now`` returns UTC."""
+        """Touch nothing yet. ``now`` returns UTC; ``audit`` is told of consents."""
         self._limits = limits
-        self._book = TaskBook(journal, now, limits)
-        self._worker = Worker(self._book, runner)
+        self._book = TaskBook(journal, now, limits, audit)
+        self._consents = ConsentDesk(self._book)
+        self._worker = Worker(self._book, self._consents, runner)
         self._desk = DeliveryDesk(self._book)
         self._creating = asyncio.Lock()
         self._operations: set[asyncio.Task[Task]] = set()
@@ -263,6 +267,7 @@ class TaskManager:
         self._book.halted = True
         self._book.halts += 1
         self._worker.halt()
+        self._consents.withdraw_all()
         saved = self._book.save_switch(halted=True)
         await asyncio.wait({saved}, timeout=self._limits.cancel_save_s)
 
@@ -292,17 +297,20 @@ class TaskManager:
         *,
         decision: Decision = Decision.ANSWERED,
         question_id: str | None = None,
+        assent: Assent | None = None,
     ) -> Task:
         """Answer or refuse a task's question; durable on return.
 
         An answered task goes to the head of the queue, whatever waits there. A refused
-        one is completed and not achieved.
+        one is completed and not achieved. ``assent`` is the person's yes, without which
+        a question that asks for consent can only be refused.
 
         Raises:
             TaskNotFoundError: There is none with this id.
             TaskValueError: ``message_empty`` or ``message_too_long``.
             NotWaitingError: There is no open question.
             StaleQuestionError: Another question is open.
+            ConsentNeedsPersonError: The question asks for consent, and nobody gave it.
             TaskStorageError: It could not be stored; the question stays open.
             TasksUnavailableError: Not loaded or closed.
 
@@ -310,7 +318,13 @@ class TaskManager:
         item = self._book.find(task_id)
         self._check_open()
         text = self._checked(message, "message", self._limits.message_chars)
-        return await self._to_the_end(self._respond(item, text, decision, question_id))
+        return await self._to_the_end(
+            self._respond(item, text, decision, question_id, assent)
+        )
+
+    def withdraw_consents(self) -> None:
+        """Let no consent that was given so far be used: somebody said stop."""
+        self._consents.withdraw_all()
 
     def subscribe(self, listener: Callable[[TaskEvent], None]) -> Callable[[], None]:
         """Call a listener with every event; returns how to end that.
@@ -406,7 +420,12 @@ class TaskManager:
         return self._book.snapshot(item)
 
     async def _respond(
-        self, item: Item, message: str, decision: Decision, question_id: str | None
+        self,
+        item: Item,
+        message: str,
+        decision: Decision,
+        question_id: str | None,
+        assent: Assent | None,
     ) -> Task:
         before = item.stored
         action = before.task.pending_user_action
@@ -414,9 +433,12 @@ class TaskManager:
             raise NotWaitingError(before.task.id)
         if question_id not in (None, action.id):
             raise StaleQuestionError(before.task.id)
+        if action.consent and decision is Decision.ANSWERED and assent is None:
+            raise ConsentNeedsPersonError(before.task.id)
+        withdrawals = self._consents.withdrawals
         item.answering = True
         try:
-            after = self._answered(before, message, decision)
+            after = self._answered(before, message, decision, assent)
             saved = await self._book.save(after, owed=False)
         finally:
             item.answering = False
@@ -426,18 +448,31 @@ class TaskManager:
             raise NotWaitingError(before.task.id)
         if not saved:
             raise TaskStorageError(self._book.ledger.trouble)
+        if after.consent and withdrawals != self._consents.withdrawals:
+            # Somebody said stop after the yes.
+            after = replace(after, consent=None)
+            self._book.save(after)
         if after.task.status.is_terminal:
             self._book.finish(item, after)
         else:
             self._book.apply(item, after, TaskEventType.ANSWERED)
         return self._book.snapshot(item)
 
-    def _answered(self, before: Stored, message: str, decision: Decision) -> Stored:
+    def _answered(
+        self,
+        before: Stored,
+        message: str,
+        decision: Decision,
+        assent: Assent | None,
+    ) -> Stored:
         now = self._book.now()
         match decision:
             case Decision.ANSWERED:
                 place = self._book.queue.next_place(Lane.RESUMED)
-                return lifecycle.answered(before, message, now=now, place=place)
+                consent = consents.mint(before, assent, now=now)
+                return lifecycle.answered(
+                    before, message, now=now, place=place, consent=consent
+                )
             case Decision.REFUSED:
                 sequence = self._book.sequence + 1
                 return lifecycle.refused(before, message, now=now, sequence=sequence)

@@ -7,7 +7,18 @@ import logging
 from typing import Any
 
 from ..storage.contract import Record
-from .model import Delivery, Origin, Outcome, ReasonClass, Task, TaskStatus, UserAction
+from .model import (
+    Consent,
+    ConsentHow,
+    ConsentRequest,
+    Delivery,
+    Origin,
+    Outcome,
+    ReasonClass,
+    Task,
+    TaskStatus,
+    UserAction,
+)
 from .queue import Lane, Place
 
 _LOGGER = logging.getLogger(__name__)
@@ -34,6 +45,8 @@ class Stored:
     """The run before the next one was cut off."""
     recoveries: int = 0
     """How often a run of this task was cut off."""
+    consent: Consent | None = None
+    """The last yes to an act, until something else happens to the task."""
 
     @property
     def is_in_queue(self) -> bool:
@@ -67,6 +80,7 @@ def encode(stored: Stored) -> Record:
         "asked": stored.asked,
         "recovered": stored.recovered,
         "recoveries": stored.recoveries,
+        "consent": stored.consent and _encode_consent(stored.consent),
     }
 
 
@@ -134,6 +148,7 @@ def _decode(record: Record) -> Stored:
         asked=record.get("asked"),
         recovered=record["recovered"],
         recoveries=record["recoveries"],
+        consent=_consent(consent) if (consent := record.get("consent")) else None,
     )
 
 
@@ -144,6 +159,33 @@ def _action(value: dict[str, Any]) -> UserAction:
         details=value["details"],
         suggested_action=value["suggested_action"],
         created_at=datetime.fromisoformat(value["created_at"]),
+        consent=ConsentRequest(**asked) if (asked := value.get("consent")) else None,
+    )
+
+
+def _encode_consent(consent: Consent) -> Record:
+    return {
+        "question_id": consent.question_id,
+        "act": consent.act,
+        "screen": consent.screen,
+        "revision": consent.revision,
+        "given_at": consent.given_at.isoformat(),
+        "given_by": consent.given_by.as_dict(),
+        "given_how": str(consent.given_how),
+        "used_at": consent.used_at and consent.used_at.isoformat(),
+    }
+
+
+def _consent(value: Record) -> Consent:
+    return Consent(
+        question_id=value["question_id"],
+        act=value["act"],
+        screen=value["screen"],
+        revision=value["revision"],
+        given_at=datetime.fromisoformat(value["given_at"]),
+        given_by=Origin(**value["given_by"]),
+        given_how=ConsentHow(value["given_how"]),
+        used_at=_time(value, "used_at"),
     )
 
 

@@ -1,5 +1,6 @@
 """What becomes of a task found in the journal when the process starts. Pure."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from . import lifecycle
@@ -31,7 +32,8 @@ def recover(
         return stored
     if task.status is TaskStatus.CANCELLING:
         return lifecycle.cancelled(stored, now=now, sequence=sequence)
-    after = stored
+    # A yes was about what the person saw before; it does not outlive the process.
+    after = replace(stored, consent=None) if stored.consent else stored
     if not stored.is_in_queue:
         after = lifecycle.handed_back(stored, now=now, place=first_place)
     if after.recoveries > limits.recoveries:
