@@ -14,6 +14,7 @@ import voluptuous as vol
 
 from .const import DOMAIN
 from .tasks.errors import (
+    ConsentNeedsPersonError,
     DuplicateTaskError,
     HaltedError,
     NotRunningError,
@@ -99,6 +100,7 @@ def translated_errors() -> Iterator[None]:
 
 
 _CALLERS = (
+    ConsentNeedsPersonError,
     DuplicateTaskError,
     HaltedError,
     NotRunningError,
@@ -119,7 +121,8 @@ def _placeholders(err: TaskError) -> dict[str, str]:
             existing = [err.existing] if err.existing else err.outstanding
             return {"existing": ", ".join(task.id for task in existing)}
         case (
-            TaskNotFoundError()
+            ConsentNeedsPersonError()
+            | TaskNotFoundError()
             | NotWaitingError()
             | NotRunningError()
             | NotUpdatableError()

@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from typing import override
 
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.device_registry import DeviceInfo
 from homeassistant.helpers.entity import Entity
 
 from .const import DOMAIN, MANUFACTURER
 from .runtime import Aiden, AidenConfigEntry
-from .tasks.model import Task
+from .tasks.model import Origin, Task
 
 
 class AidenEntity(Entity):
@@ -52,6 +52,15 @@ def async_forget_entities(
     for known in er.async_entries_for_config_entry(registry, entry.entry_id):
         if is_gone(known.unique_id.removeprefix(prefix)):
             registry.async_remove(known.entity_id)
+
+
+def origin_of(context: Context | None) -> Origin:
+    """Return who called an action."""
+    return Origin(
+        source="action",
+        user_id=context.user_id if context else None,
+        context_id=context.id if context else None,
+    )
 
 
 def oldest_waiting(aiden: Aiden) -> Task | None:

@@ -3,13 +3,14 @@
 from typing import Any, override
 
 from homeassistant.components.sensor import SensorDeviceClass, SensorEntity
-from homeassistant.core import Context, HomeAssistant, ServiceResponse
+from homeassistant.core import HomeAssistant, ServiceResponse
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from . import actions
-from .entity import AidenEntity, async_forget_entities
+from .entity import AidenEntity, async_forget_entities, origin_of
+from .home.people import async_assent
 from .runtime import AidenConfigEntry
-from .tasks.model import Decision, Origin, Task, TaskStatus
+from .tasks.model import Decision, Task, TaskStatus
 
 PARALLEL_UPDATES = 0
 
@@ -114,7 +115,7 @@ class TaskSensor(StatusSensor):
         """Create a task: action ``create_task``."""
         with actions.translated_errors():
             task = await self.aiden.tasks.create(
-                goal, origin=_origin(self._context), repeat=repeat
+                goal, origin=origin_of(self._context), repeat=repeat
             )
         return {"task_id": task.id, "task": task.as_dict()}
 
@@ -142,9 +143,14 @@ class TaskSensor(StatusSensor):
         question_id: str | None = None,
     ) -> ServiceResponse:
         """Answer or refuse a question: action ``respond``."""
+        assent = await async_assent(self.hass, origin_of(self._context))
         with actions.translated_errors():
             task = await self.aiden.tasks.respond(
-                task_id, message, decision=Decision(decision), question_id=question_id
+                task_id,
+                message,
+                decision=Decision(decision),
+                question_id=question_id,
+                assent=assent,
             )
         return {"task": task.as_dict()}
 
@@ -215,12 +221,3 @@ def shorten(text: str | None, length: int) -> str | None:
     if text is None or len(text) <= length:
         return text
     return f"{text[: length - 1]}…"
-
-
-def _origin(context: Context | None) -> Origin:
-    """Return who called the action."""
-    return Origin(
-        source="action",
-        user_id=context.user_id if context else None,
-        context_id=context.id if context else None,
-    )
