@@ -35,6 +35,7 @@ from .const import (
 from .foreground.foreground import Foreground
 from .home.camera import CameraSource
 from .home.notifier import TaskNotifier
+from .home.people import async_is_person
 from .home.reauth import KeyWatchedChat, asking_for_key
 from .memory.transcript import Transcript
 from .models.chat.client import ChatCompletions
@@ -48,9 +49,10 @@ from .phone.link import Dx1Driver
 from .phone.picture import HttpSnapshotSource, PictureSource
 from .phone.types import LinkState
 from .storage.journal import Journal
+from .tasks.consents import ConsentState
 from .tasks.limits import TaskLimits
 from .tasks.manager import TaskManager
-from .tasks.model import TaskEvent
+from .tasks.model import Consent, TaskEvent
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -117,6 +119,7 @@ class Aiden:
             runner=agent,
             now=dt_util.utcnow,
             limits=_limits(entry.options),
+            audit=_log_consent,
         )
         foreground = Foreground(
             connect=functools.partial(_connect, hass, entry),
@@ -125,6 +128,7 @@ class Aiden:
             now=dt_util.now,
             phone_ready=functools.partial(_why_not_ready, phone, data),
             hold=phone.hold,
+            is_person=functools.partial(async_is_person, hass),
             language=hass.config.language,
             time_zone=dt_util.async_get_time_zone,
         )
@@ -256,6 +260,18 @@ def _limits(options: Mapping[str, Any]) -> TaskLimits:
     return TaskLimits(
         slots=options.get(CONF_SLOTS, DEFAULT_SLOTS),
         reserve_s=options.get(CONF_RESERVE, DEFAULT_RESERVE),
+    )
+
+
+def _log_consent(task_id: str, consent: Consent, state: ConsentState) -> None:
+    """Note who agreed, when, and what became of it; what it was for is in the journal."""
+    _LOGGER.info(
+        "Consent for %s, given at %s by %s (%s): %s",
+        task_id,
+        consent.given_at.isoformat(),
+        consent.given_by.user_id or consent.given_by.device_id,
+        consent.given_how,
+        state,
     )
 
 

@@ -34,7 +34,7 @@ from .replay import replay_items
 from .session import LiveSession, SessionLostError
 from .stop_words import HOLD_S, is_stop
 from .toolbox import Toolbox
-from .tools import TOOLS, ToolContext
+from .tools import TOOLS, ToolContext, nobody
 from .turn import Turn, TurnReport
 
 _LOGGER = logging.getLogger(__name__)
@@ -86,6 +86,7 @@ class Foreground:
         now: Callable[[], datetime],
         phone_ready: Callable[[], str | None],
         hold: Callable[[float], None] | None = None,
+        is_person: Callable[[Origin], Awaitable[bool]] = nobody,
         language: str | None = None,
         time_zone: Callable[[str], Awaitable[tzinfo | None]] | None = None,
         idle_close_s: float = IDLE_CLOSE_S,
@@ -99,6 +100,7 @@ class Foreground:
             now: The local time, aware.
             phone_ready: Why the phone cannot be worked, as a sentence; None when it can.
             hold: Lets nobody act on the phone for so many seconds; for stop words.
+            is_person: Whether a speaker certainly is a person; only those can consent.
             language: Spoken when the person's language is unclear.
             time_zone: Finds a time zone by its IANA name without blocking.
             idle_close_s: Seconds without a text after which the session is closed.
@@ -111,6 +113,7 @@ class Foreground:
         self._now = now
         self._phone_ready = phone_ready
         self._hold = hold
+        self._is_person = is_person
         self._time_zone = time_zone or _find_time_zone
         self._idle_close_s = idle_close_s
         self._config = SessionConfig(
@@ -202,7 +205,11 @@ class Foreground:
                 await asyncio.wait(self._running)
 
     def _stop(self) -> None:
-        """Hold the phone and let the answer that is being given make way."""
+        """Hold the phone and let the answer that is being given make way.
+
+        What was agreed to before is off, too.
+        """
+        self._tasks.withdraw_consents()
         if self._hold is not None:
             self._hold(HOLD_S)
         for work, answer in self._turns.items():
@@ -266,6 +273,9 @@ class Foreground:
             phone_ready=self._phone_ready,
             arrived_at=arrived_at,
             ending=asyncio.Event(),
+            text=text,
+            is_latest=lambda: self._waiting == 0,
+            is_person=self._is_person,
         )
         return Turn(
             text,

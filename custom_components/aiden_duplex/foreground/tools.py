@@ -8,6 +8,7 @@ from typing import Any
 
 from ..models.tools import ToolSpec, object_schema
 from ..tasks.errors import (
+    ConsentNeedsPersonError,
     DuplicateTaskError,
     HaltedError,
     NotRunningError,
@@ -19,9 +20,10 @@ from ..tasks.errors import (
     TaskQueueFullError,
 )
 from ..tasks.manager import TaskManager
-from ..tasks.model import Decision, Origin, Task
+from ..tasks.model import Assent, ConsentHow, Decision, Origin, Task, UserAction
 from .delivery import Delivery
 from .task_view import WHOLE_VIEWS, task_view, task_views
+from .yes_words import is_yes
 
 type Output = dict[str, Any]
 type Handler = Callable[[ToolContext, Mapping[str, Any]], Awaitable[Output]]
@@ -29,6 +31,11 @@ type Handler = Callable[[ToolContext, Mapping[str, Any]], Awaitable[Output]]
 SHOWN_S = 3.0
 """How long a question must have been on show before a text can be its answer."""
 _ID = {"type": "string", "minLength": 1, "maxLength": 100}
+
+
+async def nobody(_speaker: Origin) -> bool:
+    """Return that this is no person for certain."""
+    return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +55,12 @@ class ToolContext:
     """When the person's text arrived, aware: what was asked later is not answered by it."""
     ending: asyncio.Event
     """Set when the session is to be closed after the answer."""
+    text: str = ""
+    """What the person said in this turn, to the letter."""
+    is_latest: Callable[[], bool] = lambda: True
+    """Whether they have said nothing since."""
+    is_person: Callable[[Origin], Awaitable[bool]] = nobody
+    """Whether a speaker certainly is a person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +100,12 @@ def task_error(err: TaskError) -> Output:
             return error(
                 err.code,
                 "The question has changed. Look with query_agent_task and ask the person again.",
+            )
+        case ConsentNeedsPersonError():
+            return error(
+                err.code,
+                "Not passed on: it asks for a consent that only a signed-in person can give. "
+                "Tell the person to allow it with the button of Home Assistant, or to refuse.",
             )
         case NotUpdatableError():
             return error(
@@ -206,8 +225,8 @@ async def _respond(context: ToolContext, arguments: Mapping[str, Any]) -> Output
     task = context.tasks.get(arguments["task_id"])
     told = context.delivery.question_told(task.id)
     question = task.pending_user_action
-    is_current = question is not None and told in (None, question.id)
-    if is_current and not _was_asked(context, task):
+    current = question if question and told in (None, question.id) else None
+    if current and not _was_asked(context, task):
         context.delivery.note_question(task)
         return error(
             "question_not_asked",
@@ -215,11 +234,20 @@ async def _respond(context: ToolContext, arguments: Mapping[str, Any]) -> Output
             **task_view(task),
         )
     decision = Decision(arguments.get("decision", Decision.ANSWERED))
+    message, assent = arguments["user_message"], None
+    if current and current.consent and decision is Decision.ANSWERED:
+        if (refusal := _no_consent(context, task, current)) is not None:
+            return refusal
+        if await context.is_person(context.speaker) and context.is_latest():
+            assent = Assent(by=context.speaker, how=ConsentHow.SAID)
+        # Nothing of the model goes along with the person's yes.
+        message = context.text
     task = await context.tasks.respond(
         task.id,
-        arguments["user_message"],
+        message,
         decision=decision,
         question_id=told or (question.id if question else None),
+        assent=assent,
     )
     if decision is Decision.REFUSED:
         return {
@@ -235,6 +263,32 @@ async def _respond(context: ToolContext, arguments: Mapping[str, Any]) -> Output
         if not task.status.is_terminal
         else "Passed on; the work has ended.",
     }
+
+
+def _no_consent(
+    context: ToolContext, task: Task, question: UserAction
+) -> Output | None:
+    """Return why what the person said is no yes to what they heard; None if it is.
+
+    Code decides, not the model: a consent is theirs alone.
+    """
+    if context.delivery.question_heard(task.id) != question.id:
+        # Shown is not enough here: a yes may have been meant for something else.
+        context.delivery.note_question(task)
+        return error(
+            "question_not_asked",
+            "The person has not heard this yet. Ask now whether it may be done, yes or no; "
+            "pass on only their answer to it.",
+            **task_view(task),
+        )
+    if not is_yes(context.text) or not context.is_latest():
+        return error(
+            "no_clear_yes",
+            "Not passed on: it needs a plain yes of the person to exactly this. Ask them "
+            "plainly: yes or no. If they want it otherwise, call update_agent_task; if they "
+            "do not want it, pass on that they refused.",
+        )
+    return None
 
 
 def _was_asked(context: ToolContext, task: Task) -> bool:
