@@ -10,11 +10,13 @@ WIDTH, HEIGHT = 360, 800
 
 
 @cache
-def screen(name: str, *, noise: int = 0, clock: int = 0, dot: bool = False) -> bytes:
+def screen(
+    name: str, *, noise: int = 0, clock: int = 0, dot: bool = False, text: str = ""
+) -> bytes:
     """Return the JPEG of a screen.
 
     ``noise`` seeds 0.3 % of disturbed pixels, ``clock`` is what the status bar shows,
-    ``dot`` draws something as small as a switch.
+    ``dot`` draws something as small as a switch, ``text`` is written in the middle.
     """
     if name == "black":
         return _jpeg(Image.new("RGB", (WIDTH, HEIGHT)))
@@ -27,6 +29,8 @@ def screen(name: str, *, noise: int = 0, clock: int = 0, dot: bool = False) -> b
     draw.rectangle((300, 6, 300 + clock, 20), fill=(0, 0, 0))
     if dot:
         draw.rectangle((280, 400, 320, 420), fill=(0, 0, 0))
+    if text:
+        draw.text((60, 400), text, fill=(0, 0, 0), font_size=20)
     if noise:
         pixels = np.asarray(image).copy()
         random = np.random.default_rng(noise)

@@ -3,7 +3,7 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 import functools
 import logging
@@ -14,6 +14,7 @@ from ..phone.lease import Lease
 from ..phone.types import LeaseHeldError
 from ..tasks.runner import RunEnd, Runner, RunRequest, RunResult, Steer
 from . import prompts
+from .consent import Commitments
 from .history import History
 from .limits import LoopLimits
 from .loop import DeviceLoop, RunOver
@@ -30,6 +31,7 @@ class _Memory:
 
     history: History
     goal_revision: int
+    commitments: Commitments = field(default_factory=Commitments)
 
 
 @dataclass(slots=True)
@@ -121,6 +123,7 @@ class DeviceAgent(Runner):
         self._scribe.owe_notice(notice)
         await self._scribe.said(steer.goal)
         memory.goal_revision = steer.goal_revision
+        memory.commitments.settle()
 
     @override
     def revoke(self, task_id: str) -> None:
@@ -162,6 +165,8 @@ class DeviceAgent(Runner):
             take_up_steer=functools.partial(
                 self._take_up_steer, request.task_id, memory
             ),
+            commitments=memory.commitments,
+            spend=request.spend,
         )
         clean = False
         try:
@@ -236,6 +241,7 @@ class DeviceAgent(Runner):
             history.add_user(prompts.notice(Interrupt.STEER))
             history.add_user(prompts.new_goal(request.goal), pinned=True)
             memory.goal_revision = request.goal_revision
+            memory.commitments.settle()
         elif known and request.continuation is None:
             history.add_user(prompts.resumed())
         if request.recovered:

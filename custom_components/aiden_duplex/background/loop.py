@@ -18,9 +18,10 @@ from ..phone.types import (
     Settle,
     UnsupportedTextError,
 )
-from ..tasks.model import Outcome, ReasonClass
-from ..tasks.runner import Question, RunEnd, RunResult
+from ..tasks.model import ConsentRequest, Outcome, ReasonClass
+from ..tasks.runner import Question, RunEnd, RunResult, Spend
 from . import prompts, screens, tools
+from .consent import LOOKS, Commitments, in_words
 from .guard import LoopGuard, Verdict
 from .history import History
 from .limits import LoopLimits
@@ -58,9 +59,13 @@ class DeviceLoop:
         on_step: Callable[[str], None],
         record: Record,
         take_up_steer: Callable[[], Awaitable[None]],
+        commitments: Commitments,
+        spend: Spend,
     ) -> None:
         """Take what one run needs; ``history`` already says what is to be done."""
         self._take_up_steer = take_up_steer
+        self._commitments = commitments
+        self._spend = spend
         self._phone = phone
         self._lease = lease
         self._chat = chat
@@ -74,6 +79,8 @@ class DeviceLoop:
         self._failures = 0
         self._black = False
         self._changed = False
+        self._picture = b""
+        """The newest one, as JPEG."""
         self._black_calls = 0
         self._unseen_act = True
         """Something was done, or may have been, that no picture has shown yet."""
@@ -131,8 +138,7 @@ class DeviceLoop:
                 return await self._finish(call, command)
             case tools.REQUEST:
                 return await self._request(call, command)
-        await self._do(call, command)
-        return None
+        return await self._do(call, command)
 
     # The model.
 
@@ -183,8 +189,11 @@ class DeviceLoop:
 
     # The phone.
 
-    async def _do(self, call: ToolCall, command: Command) -> None:
-        """Run a command unless something speaks against it; show what came of it."""
+    async def _do(self, call: ToolCall, command: Command) -> RunResult | None:
+        """Run a command unless something speaks against it; show what came of it.
+
+        Returns the end if the person has to agree first.
+        """
         action = command.action
         verdict = self._guard.judge(action)
         trouble = self._guard.trouble
@@ -196,14 +205,18 @@ class DeviceLoop:
                     Interrupt.LOOP_DETECTED,
                 )
             await self._look(acted=False)
-            return
+            return None
         if self._black and command.name in tools.NEED_SIGHT:
             text = (
                 "Not done: the picture is black, you cannot see what you would touch."
             )
             await self._answer(call, prompts.error(text))
             await self._look(acted=False)
-            return
+            return None
+        if command.commits:
+            if (agreed := await self._agreed(command)) is None:
+                return await self._ask_consent(call, command)
+            command = agreed
         self.unfinished = call
         result = await self._perform(command)
         self.unfinished = None
@@ -212,6 +225,44 @@ class DeviceLoop:
         trouble = self._guard.note(action, screen, changed=self._changed)
         if trouble is not None:
             self._history.add_user(prompts.trouble(trouble))
+        return None
+
+    async def _agreed(self, command: Command) -> Command | None:
+        """Use up the person's consent to a command; return what they agreed to, if they did."""
+        proposal = self._commitments.proposal
+        if proposal is None or not proposal.is_act(command):
+            return None
+        looks = 1
+        while not proposal.is_screen(self._picture):
+            if looks >= LOOKS:
+                return None
+            looks += 1
+            await self._observe()
+        request = proposal.request
+        if not await self._spend(request.act, request.screen):
+            return None
+        self._commitments.settle()
+        return proposal.command
+
+    async def _ask_consent(self, call: ToolCall, command: Command) -> RunResult | None:
+        """Do not run a command; return the pause in which the person is asked about it."""
+        screen = screens.fingerprint(self._picture, close=True)
+        if self._black or screen is None:
+            await self._answer(call, prompts.error(prompts.CONSENT_UNSEEN))
+            await self._look(acted=False)
+            return None
+        if not self._commitments.may_ask:
+            await self._answer(call, prompts.error(prompts.CONSENT_ENDED))
+            text = prompts.NO_CONSENT.format(count=self._commitments.questions)
+            return _completed(Outcome.NOT_ACHIEVED, text)
+        request = self._commitments.propose(command, screen)
+        await self._answer(call, prompts.error(prompts.ASKING_CONSENT))
+        return _paused(
+            ReasonClass.SENSITIVE_OPERATION,
+            prompts.consent(command.effect, in_words(command)),
+            prompts.CONSENT_SUGGESTION,
+            request,
+        )
 
     async def _perform(self, command: Command) -> str:
         """Run a command; every failure that the model can deal with is its result."""
@@ -268,7 +319,7 @@ class DeviceLoop:
     async def _observe(self) -> Observation:
         """Return what the screen shows; without a picture the run is over."""
         try:
-            return await self._phone.observe(self._lease)
+            seen = await self._phone.observe(self._lease)
         except LeaseRevokedError as err:
             raise RunOver(_failed(prompts.REVOKED), Interrupt.CANCELED) from err
         except PhoneError as err:
@@ -276,6 +327,8 @@ class DeviceLoop:
                 _failed(f"There is no picture of the phone: {err}."),
                 Interrupt.EXECUTION_ERROR,
             ) from err
+        self._picture = seen.jpeg
+        return seen
 
     # The ends.
 
@@ -319,11 +372,17 @@ def _failed(text: str) -> RunResult:
     return RunResult(end=RunEnd.FAILED, text=text)
 
 
-def _paused(reason: ReasonClass, details: str, suggested_action: str) -> RunResult:
+def _paused(
+    reason: ReasonClass,
+    details: str,
+    suggested_action: str,
+    consent: ConsentRequest | None = None,
+) -> RunResult:
     """Return a pause with its question."""
-    return RunResult(
-        end=RunEnd.PAUSED,
-        question=Question(
-            reason=reason, details=details, suggested_action=suggested_action
-        ),
+    question = Question(
+        reason=reason,
+        details=details,
+        suggested_action=suggested_action,
+        consent=consent,
     )
+    return RunResult(end=RunEnd.PAUSED, question=question)
