@@ -81,6 +81,7 @@ def test_the_model_cannot_make_a_yes_of_other_words(text: str) -> None:
             w.model.script(_passes_on(task, "yes"), say("Yes or no?"))
             await w.say(text)
             assert _output(w)["error"] == "no_clear_yes"
+            assert "hi" in _output(w)["pending_user_action"]["details"]
             assert w.tasks.get(task.id).is_waiting
             w.model.script(_passes_on(task, "yes"), say("OK."))
             await w.say("yes")

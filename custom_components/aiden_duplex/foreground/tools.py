@@ -287,6 +287,7 @@ def _no_consent(
             "Not passed on: it needs a plain yes of the person to exactly this. Ask them "
             "plainly: yes or no. If they want it otherwise, call update_agent_task; if they "
             "do not want it, pass on that they refused.",
+            **task_view(task),
         )
     return None
 
