@@ -14,8 +14,6 @@ NEARBY = 15
 """Points closer than this (of 1000) on both axes are the same target."""
 QUESTIONS = 3
 """Questions in a row that led to no act; with the next one the task ends. Our choice."""
-LOOKS = 3
-"""Pictures in which the screen may turn out to be the same: a cursor blinks. Our choice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +30,17 @@ class Proposal:
         digest = hashlib.sha256(self.screen.tobytes()).hexdigest()
         return ConsentRequest(act=canonical(self.command), screen=digest)
 
-    def is_act(self, command: Command) -> bool:
-        """Return whether a command is this one again, give or take a finger's width."""
+    def covers(self, command: Command, jpeg: bytes) -> bool:
+        """Return whether a command is this one again, on what the person was asked about."""
+        seen = screens.fingerprint(jpeg, close=True)
+        return (
+            seen is not None
+            and self._is_act(command)
+            and screens.same_to_the_letter(self.screen, seen)
+        )
+
+    def _is_act(self, command: Command) -> bool:
+        """Return whether a command does the same, give or take a finger's width."""
         mine, others = self.command.action.arguments, command.action.arguments
         if self.command.name != command.name or mine.keys() != others.keys():
             return False
@@ -43,11 +50,6 @@ class Proposal:
             else mine[name] == others[name]
             for name in mine
         )
-
-    def is_screen(self, jpeg: bytes) -> bool:
-        """Return whether a picture shows what the person was asked about."""
-        seen = screens.fingerprint(jpeg, close=True)
-        return seen is not None and screens.same_to_the_letter(self.screen, seen)
 
 
 @dataclass(slots=True)

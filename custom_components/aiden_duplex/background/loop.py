@@ -21,7 +21,7 @@ from ..phone.types import (
 from ..tasks.model import ConsentRequest, Outcome, ReasonClass
 from ..tasks.runner import Question, RunEnd, RunResult, Spend
 from . import prompts, screens, tools
-from .consent import LOOKS, Commitments, in_words
+from .consent import Commitments, in_words
 from .guard import LoopGuard, Verdict
 from .history import History
 from .limits import LoopLimits
@@ -230,14 +230,8 @@ class DeviceLoop:
     async def _agreed(self, command: Command) -> Command | None:
         """Use up the person's consent to a command; return what they agreed to, if they did."""
         proposal = self._commitments.proposal
-        if proposal is None or not proposal.is_act(command):
+        if proposal is None or not proposal.covers(command, self._picture):
             return None
-        looks = 1
-        while not proposal.is_screen(self._picture):
-            if looks >= LOOKS:
-                return None
-            looks += 1
-            await self._observe()
         request = proposal.request
         if not await self._spend(request.act, request.screen):
             return None
