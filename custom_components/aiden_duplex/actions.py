@@ -15,6 +15,7 @@ import voluptuous as vol
 from .const import DOMAIN
 from .tasks.errors import (
     ConsentNeedsPersonError,
+    ConsentNeedsYesError,
     DuplicateTaskError,
     HaltedError,
     NotRunningError,
@@ -101,6 +102,7 @@ def translated_errors() -> Iterator[None]:
 
 _CALLERS = (
     ConsentNeedsPersonError,
+    ConsentNeedsYesError,
     DuplicateTaskError,
     HaltedError,
     NotRunningError,
@@ -122,6 +124,7 @@ def _placeholders(err: TaskError) -> dict[str, str]:
             return {"existing": ", ".join(task.id for task in existing)}
         case (
             ConsentNeedsPersonError()
+            | ConsentNeedsYesError()
             | TaskNotFoundError()
             | NotWaitingError()
             | NotRunningError()

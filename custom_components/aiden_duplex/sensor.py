@@ -8,8 +8,10 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from . import actions
 from .entity import AidenEntity, async_forget_entities, origin_of
+from .foreground.yes_words import is_yes
 from .home.people import async_assent
 from .runtime import AidenConfigEntry
+from .tasks.errors import ConsentNeedsPersonError, ConsentNeedsYesError
 from .tasks.model import Decision, Task, TaskStatus
 
 PARALLEL_UPDATES = 0
@@ -145,13 +147,19 @@ class TaskSensor(StatusSensor):
         """Answer or refuse a question: action ``respond``."""
         assent = await async_assent(self.hass, origin_of(self._context))
         with actions.translated_errors():
-            task = await self.aiden.tasks.respond(
-                task_id,
-                message,
-                decision=Decision(decision),
-                question_id=question_id,
-                assent=assent,
-            )
+            try:
+                task = await self.aiden.tasks.respond(
+                    task_id,
+                    message,
+                    decision=Decision(decision),
+                    question_id=question_id,
+                    # Whoever answers "no" and forgets the decision has not agreed.
+                    assent=assent if is_yes(message) else None,
+                )
+            except ConsentNeedsPersonError as err:
+                if assent is None:
+                    raise
+                raise ConsentNeedsYesError(task_id) from err
         return {"task": task.as_dict()}
 
     async def async_take_over(self, task_id: str | None = None) -> ServiceResponse:

@@ -62,9 +62,11 @@ async def _press(hass: HomeAssistant, button: str, context: Context) -> None:
     )
 
 
-async def _respond(hass: HomeAssistant, task: Task, context: Context) -> None:
+async def _respond(
+    hass: HomeAssistant, task: Task, context: Context, message: str = "yes"
+) -> None:
     """Answer by the action."""
-    data = {"entity_id": TASK_SENSOR, "task_id": task.id, "message": "yes"}
+    data = {"entity_id": TASK_SENSOR, "task_id": task.id, "message": message}
     await hass.services.async_call(
         "aiden_duplex", "respond", data, blocking=True, context=context
     )
@@ -128,6 +130,23 @@ async def test_what_is_no_person_cannot_consent(
     assert len(runner.calls) == 1
     await _press(hass, REFUSE, context)
     await _until(hass, lambda: _needs_you(hass).state == "off")
+
+
+@pytest.mark.parametrize("message", ["no", "No, don't!", "use the other account", "ok"])
+async def test_other_words_than_yes_are_no_consent(
+    hass: HomeAssistant,
+    runner: ScriptedRunner,
+    asking: Task,
+    hass_admin_user: MockUser,
+    message: str,
+) -> None:
+    """A no without its decision must not send; the error says how to do it."""
+    context = Context(user_id=hass_admin_user.id)
+    with pytest.raises(ServiceValidationError) as caught:
+        await _respond(hass, asking, context, message)
+    assert caught.value.translation_key == "consent_needs_yes"
+    assert _needs_you(hass).state == "on"
+    assert len(runner.calls) == 1
 
 
 async def test_a_person_who_may_only_read_cannot_consent(

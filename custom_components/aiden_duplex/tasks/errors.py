@@ -157,6 +157,17 @@ class ConsentNeedsPersonError(TaskError):
         self.task_id = task_id
 
 
+class ConsentNeedsYesError(TaskError):
+    """The question asks for a consent, and the person's words are no plain yes."""
+
+    code = "consent_needs_yes"
+
+    def __init__(self, task_id: str) -> None:
+        """Keep the id."""
+        super().__init__(f"task {task_id} asks for a consent, which is a plain yes")
+        self.task_id = task_id
+
+
 class TaskStorageError(TaskError):
     """The journal cannot be read or written, so nothing can be promised."""
 
