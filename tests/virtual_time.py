@@ -2,25 +2,28 @@
 
 For code that needs neither real sockets nor threads: whenever nothing is ready, the
 loop's time moves forward to the next scheduled call. Tests hand a coroutine to
-:func:`run`.
+:func:`run`. Where a thread works for the loop, ``busy`` says so, and no time passes.
 """
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 import selectors
 from typing import Any, override
 
 MAX_ROUNDS = 20_000
 """Rounds of the loop at one moment after which something spins."""
+THREAD_S = 30.0
+"""Real time after which a thread that the loop waits for hangs."""
 
 
 class _JumpingSelector(selectors.DefaultSelector):
     """A selector that reports its timeout as passed time when nothing is ready."""
 
-    def __init__(self) -> None:
+    def __init__(self, busy: Callable[[], bool]) -> None:
         """Start at no skipped time."""
         super().__init__()
         self.skipped_s = 0.0
+        self._busy = busy
         self._rounds = 0
 
     @override
@@ -35,6 +38,10 @@ class _JumpingSelector(selectors.DefaultSelector):
                 raise RuntimeError(f"virtual time: something spins: {_stacks()}")
             return ready
         self._rounds = 0
+        if self._busy():
+            if ready := super().select(THREAD_S):
+                return ready
+            raise RuntimeError(f"virtual time: a thread does not answer: {_stacks()}")
         if timeout is None:
             raise RuntimeError(
                 "virtual time: nothing is scheduled and nothing is ready; the test would hang"
@@ -46,9 +53,9 @@ class _JumpingSelector(selectors.DefaultSelector):
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
     """An event loop that never waits."""
 
-    def __init__(self) -> None:
+    def __init__(self, busy: Callable[[], bool] = lambda: False) -> None:
         """Start the clock at 1000 s."""
-        self._jumping = _JumpingSelector()
+        self._jumping = _JumpingSelector(busy)
         super().__init__(self._jumping)
 
     @override

@@ -14,7 +14,8 @@ from .actions import async_setup_actions
 from .const import DOMAIN, PLATFORMS
 from .dashboard import async_setup_dashboard
 from .home.notifier import async_withdraw
-from .runtime import Aiden, AidenConfigEntry, cache_folder, storage_folder
+from .home.stops import async_keep_stops
+from .runtime import Aiden, AidenConfigEntry, cache_folder, mark_file, storage_folder
 from .storage.journal import JournalError
 from .tasks.errors import TaskStorageError
 from .websocket_api import async_setup_websocket_api
@@ -27,6 +28,7 @@ CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
     """Register the actions, the dashboard and its command."""
     async_setup_actions(hass)
+    async_keep_stops(hass)
     async_setup_websocket_api(hass)
     await async_setup_dashboard(hass)
     return True
@@ -57,11 +59,13 @@ async def async_setup_entry(hass: HomeAssistant, entry: AidenConfigEntry) -> boo
 
 
 async def async_unload_entry(hass: HomeAssistant, entry: AidenConfigEntry) -> bool:
-    """End the run, release everything on the phone, close all."""
-    if not await hass.config_entries.async_unload_platforms(entry, PLATFORMS):
-        return False
+    """End the run, release everything on the phone, close all.
+
+    The work ends while its entities are there: they tell of it, and a stop that comes
+    meanwhile is refused in words instead of being lost.
+    """
     await entry.runtime_data.async_stop(reload=True)
-    return True
+    return await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
 
 
 async def async_remove_entry(hass: HomeAssistant, entry: AidenConfigEntry) -> None:
@@ -73,11 +77,14 @@ async def async_remove_entry(hass: HomeAssistant, entry: AidenConfigEntry) -> No
             ir.async_delete_issue(hass, domain, issue_id)
     storage = storage_folder(hass, entry.entry_id)
     cache = cache_folder(hass, entry.entry_id)
-    await hass.async_add_executor_job(_delete, storage, cache)
+    mark = mark_file(hass, entry.entry_id)
+    await hass.async_add_executor_job(_delete, storage, cache, mark)
 
 
-def _delete(storage: Path, cache: Path) -> None:
+def _delete(storage: Path, cache: Path, mark: Path) -> None:
     """Delete an entry's folders; say so when something stays."""
+    with contextlib.suppress(OSError):
+        mark.unlink(missing_ok=True)
     for folder in (storage, cache):
         shutil.rmtree(folder, ignore_errors=True)
         if folder.exists():

@@ -12,6 +12,7 @@ from homeassistant.helpers.service import async_register_platform_entity_service
 from homeassistant.helpers.typing import VolDictType
 import voluptuous as vol
 
+from . import phone_actions
 from .const import DOMAIN
 from .tasks.errors import (
     ConsentNeedsPersonError,
@@ -21,6 +22,7 @@ from .tasks.errors import (
     NotRunningError,
     NotUpdatableError,
     NotWaitingError,
+    RolloverError,
     StaleQuestionError,
     TaskError,
     TaskNotFoundError,
@@ -54,6 +56,14 @@ QUERY_SCHEMA: Final[VolDictType] = {
     vol.Optional("include_finished", default=False): cv.boolean,
 }
 
+EXPORT_SCHEMA: Final[VolDictType] = {
+    vol.Optional("task_id"): cv.string,
+    vol.Optional("start"): cv.datetime,
+    vol.Optional("end"): cv.datetime,
+    vol.Optional("limit", default=100): vol.All(
+        vol.Coerce(int), vol.Range(min=1, max=1000)
+    ),
+}
 TAKE_OVER_SCHEMA: Final[VolDictType] = {vol.Optional("task_id"): cv.string}
 KILL_SWITCH_SCHEMA: Final[VolDictType] = {vol.Required("active"): cv.boolean}
 
@@ -63,8 +73,13 @@ _ACTIONS: Final[dict[str, tuple[VolDictType, SupportsResponse]]] = {
     "cancel_task": (CANCEL_SCHEMA, SupportsResponse.OPTIONAL),
     "respond": (RESPOND_SCHEMA, SupportsResponse.OPTIONAL),
     "query_tasks": (QUERY_SCHEMA, SupportsResponse.ONLY),
+    "export_audit": (EXPORT_SCHEMA, SupportsResponse.ONLY),
     "take_over": (TAKE_OVER_SCHEMA, SupportsResponse.OPTIONAL),
     "set_kill_switch": (KILL_SWITCH_SCHEMA, SupportsResponse.NONE),
+    **{
+        name: (schema, SupportsResponse.OPTIONAL)
+        for name, schema in phone_actions.SCHEMAS.items()
+    },
 }
 
 
@@ -108,6 +123,7 @@ _CALLERS = (
     NotRunningError,
     NotUpdatableError,
     NotWaitingError,
+    RolloverError,
     StaleQuestionError,
     TaskNotFoundError,
     TaskQueueFullError,

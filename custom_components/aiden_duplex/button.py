@@ -5,19 +5,22 @@ from dataclasses import dataclass
 from typing import override
 
 from homeassistant.components.button import ButtonEntity, ButtonEntityDescription
-from homeassistant.core import HomeAssistant
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .actions import translated_errors
 from .entity import AidenEntity, oldest_waiting, origin_of
 from .home.people import async_assent
 from .runtime import Aiden, AidenConfigEntry
-from .tasks.errors import NotRunningError
+from .tasks.errors import NotRunningError, RolloverError
 from .tasks.model import Decision, Origin, Task
 
 # A stop must not wait behind anything.
 PARALLEL_UPDATES = 0
 
+SHOWN_S = 2.0
+"""How long a question must stand here before a press can mean it, and how long a second
+press means what the first one did. Our choice."""
 DONE = "Done."
 YES = "Yes."
 NO = "No."
@@ -96,6 +99,9 @@ class AidenButton(AidenEntity, ButtonEntity):
         """Name the button."""
         super().__init__(entry, description.key)
         self.entity_description = description
+        self._shown: str | None = None
+        self._shown_since = 0.0
+        self._last_press: tuple[str, float] | None = None
 
     @property
     @override
@@ -111,8 +117,43 @@ class AidenButton(AidenEntity, ButtonEntity):
 
     @override
     async def async_press(self) -> None:
-        """Do it."""
+        """Do it, to what the person can have meant."""
         with translated_errors():
             if (task := self.entity_description.task(self.aiden)) is None:
                 raise NotRunningError
+            self._refuse_rollover(task)
+            self.async_note_request(self.entity_description.key, task.id)
             await self.entity_description.press(self, task)
+
+    def _refuse_rollover(self, task: Task) -> None:
+        """Refuse a press that was meant for what stood here a moment ago.
+
+        Raises:
+            RolloverError: Another task or question has just taken its place.
+
+        """
+        now = self.hass.loop.time()
+        if not self.entity_description.is_always_there:
+            self._note_shown()
+            if now - self._shown_since < SHOWN_S:
+                raise RolloverError
+        last, self._last_press = self._last_press, (task.id, now)
+        if last is not None and last[0] != task.id and now - last[1] < SHOWN_S:
+            self._last_press = last
+            raise RolloverError
+
+    @callback
+    @override
+    def _async_changed(self) -> None:
+        """Note since when the present question is shown."""
+        self._note_shown()
+        super()._async_changed()
+
+    def _note_shown(self) -> None:
+        """Keep the question that the button stands for, and since when."""
+        task = self.entity_description.task(self.aiden)
+        action = task.pending_user_action if task else None
+        shown = action.id if action else None
+        if shown != self._shown:
+            self._shown = shown
+            self._shown_since = self.hass.loop.time()

@@ -39,4 +39,9 @@ DEFAULT_SLOTS: Final = 4
 MAX_SLOTS: Final = 16
 """Task sensors of an entry (option)."""
 
+EVENT_TASK: Final = "aiden_duplex_task"
+"""Fired for what the logbook shows of a task, in the context of who asked for it."""
+ATTR_GOAL: Final = "goal"
+ATTR_TYPE: Final = "type"
+
 MANUFACTURER: Final = "Aiden Duplex"

@@ -4,9 +4,10 @@ from collections.abc import AsyncGenerator
 import logging
 from typing import Literal, override
 
+from homeassistant.auth.permissions.const import POLICY_CONTROL
 from homeassistant.components import conversation
 from homeassistant.const import MATCH_ALL
-from homeassistant.core import HomeAssistant
+from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import intent
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
@@ -56,6 +57,8 @@ class AidenConversationEntity(AidenEntity, conversation.ConversationEntity):
         """Hand the text to the foreground and stream its answer into the chat log."""
         if not user_input.text.strip():
             return self._error(user_input, chat_log, "nothing_heard")
+        if not await self._may_control(user_input.context):
+            return self._error(user_input, chat_log, "may_not_control")
         speaker = Origin(
             source="conversation",
             user_id=user_input.context.user_id,
@@ -92,6 +95,15 @@ class AidenConversationEntity(AidenEntity, conversation.ConversationEntity):
                 yield {"content": delta}
         finally:
             await stream.aclose()
+
+    async def _may_control(self, context: Context) -> bool:
+        """Return whether who speaks may operate the phone; a satellite has no user."""
+        if context.user_id is None:
+            return True
+        user = await self.hass.auth.async_get_user(context.user_id)
+        return user is not None and user.permissions.check_entity(
+            self.entity_id, POLICY_CONTROL
+        )
 
     def _error(
         self,

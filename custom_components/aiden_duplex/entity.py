@@ -37,9 +37,23 @@ class AidenEntity(Entity):
         self.async_on_remove(self.aiden.async_subscribe(self._async_changed))
 
     @callback
+    def async_note_request(self, action: str, task_id: str | None = None) -> None:
+        """Keep in the audit trail who asked for what."""
+        self.aiden.audit.note_request(action, origin_of(self._context), task_id)
+
+    @callback
     def _async_changed(self) -> None:
         """Write the state anew."""
         self.async_write_ha_state()
+
+
+def origin_of(context: Context | None) -> Origin:
+    """Return who called an action or used an entity."""
+    return Origin(
+        source="action",
+        user_id=context.user_id if context else None,
+        context_id=context.id if context else None,
+    )
 
 
 @callback
@@ -54,19 +68,15 @@ def async_forget_entities(
             registry.async_remove(known.entity_id)
 
 
-def origin_of(context: Context | None) -> Origin:
-    """Return who called an action."""
-    return Origin(
-        source="action",
-        user_id=context.user_id if context else None,
-        context_id=context.id if context else None,
-    )
+def waiting(aiden: Aiden) -> list[Task]:
+    """Return the tasks that wait for a person, the one that asked first first."""
+    tasks = [task for task in aiden.tasks.outstanding() if task.is_waiting]
+    return sorted(tasks, key=_asked_at)
 
 
 def oldest_waiting(aiden: Aiden) -> Task | None:
     """Return the task that has waited longest for a person."""
-    waiting = [task for task in aiden.tasks.outstanding() if task.is_waiting]
-    return min(waiting, key=_asked_at, default=None)
+    return next(iter(waiting(aiden)), None)
 
 
 def _asked_at(task: Task) -> float:

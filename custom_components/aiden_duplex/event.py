@@ -3,15 +3,25 @@
 from typing import override
 
 from homeassistant.components.event import EventEntity
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.const import ATTR_ENTITY_ID, ATTR_NAME
+from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
+from .const import ATTR_GOAL, ATTR_TYPE, EVENT_TASK
 from .entity import AidenEntity
 from .runtime import AidenConfigEntry
-from .sensor import UNRECORDED, task_attributes
-from .tasks.model import TaskEvent, TaskEventType
+from .sensor import GOAL_SHORT_LENGTH, UNRECORDED, shorten, task_attributes
+from .tasks.model import Origin, TaskEvent, TaskEventType
 
 PARALLEL_UPDATES = 0
+
+ATTR_TASK_ID = "task_id"
+LOGGED = frozenset(TaskEventType) - {
+    TaskEventType.QUEUED,
+    TaskEventType.RUNNING,
+    TaskEventType.CANCELLING,
+}
+"""What is worth a line in the logbook."""
 
 
 async def async_setup_entry(
@@ -45,6 +55,10 @@ class TaskEventEntity(AidenEntity, EventEntity):
         is_told = event.type is TaskEventType.UPDATED and event.task.status.is_terminal
         if event.is_step or is_told:
             return
+        context = _context(event.task.origin)
+        self.async_set_context(context)
+        if event.type in LOGGED:
+            self._async_log(event, context)
         attributes = task_attributes(event.task)
         attributes["status"] = str(event.task.status)
         self._trigger_event(
@@ -52,3 +66,23 @@ class TaskEventEntity(AidenEntity, EventEntity):
             {name: value for name, value in attributes.items() if value is not None},
         )
         self.async_write_ha_state()
+
+    @callback
+    def _async_log(self, event: TaskEvent, context: Context) -> None:
+        """Fire what the logbook shows."""
+        self.hass.bus.async_fire(
+            EVENT_TASK,
+            {
+                ATTR_ENTITY_ID: self.entity_id,
+                ATTR_NAME: self.aiden.name,
+                ATTR_TASK_ID: event.task.id,
+                ATTR_TYPE: str(event.type),
+                ATTR_GOAL: shorten(event.task.prompt, GOAL_SHORT_LENGTH),
+            },
+            context=context,
+        )
+
+
+def _context(origin: Origin) -> Context:
+    """Return the context of who asked for a task."""
+    return Context(user_id=origin.user_id, id=origin.context_id)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
+import contextlib
 from dataclasses import dataclass
 import functools
 import logging
@@ -16,6 +17,7 @@ from homeassistant.helpers.start import async_at_started
 from homeassistant.util import dt as dt_util
 
 from .background.agent import DeviceAgent
+from .background.witness import WitnessedPhone
 from .const import (
     CONF_BACKGROUND,
     CONF_BASE_URL,
@@ -34,9 +36,11 @@ from .const import (
 )
 from .foreground.foreground import Foreground
 from .home.camera import CameraSource
+from .home.damage import async_report_damage
 from .home.notifier import TaskNotifier
 from .home.people import async_is_person
 from .home.reauth import KeyWatchedChat, asking_for_key
+from .home.stops import async_take_stops
 from .memory.transcript import Transcript
 from .models.chat.client import ChatCompletions
 from .models.chat.messages import ChatModel
@@ -49,7 +53,10 @@ from .phone.link import Dx1Driver
 from .phone.picture import HttpSnapshotSource, PictureSource
 from .phone.types import LinkState
 from .storage.journal import Journal
+from .storage.run_mark import RunMark
+from .tasks.audit import AuditTrail
 from .tasks.consents import ConsentState
+from .tasks.errors import TaskNotFoundError
 from .tasks.limits import TaskLimits
 from .tasks.manager import TaskManager
 from .tasks.model import Consent, TaskEvent
@@ -60,6 +67,10 @@ CLOSE_S = 8
 """One part's share of the 20 s that Home Assistant gives to its shutdown jobs."""
 TRANSCRIPT_RECORDS = 2000
 """Newest records of a transcript that are read at a start; all stay on disk."""
+FLUSH_S = 10
+"""How long a backup waits for records on their way to the disk; our choice."""
+BACKUP_S = 60 * 60
+"""After so long journals are compacted again, also when no end of the backup was told."""
 
 type AidenConfigEntry = ConfigEntry[Aiden]
 
@@ -67,6 +78,11 @@ type AidenConfigEntry = ConfigEntry[Aiden]
 def storage_folder(hass: HomeAssistant, entry_id: str) -> Path:
     """Return the folder of an entry's journals."""
     return Path(hass.config.path(".storage", f"{DOMAIN}.{entry_id}"))
+
+
+def mark_file(hass: HomeAssistant, entry_id: str) -> Path:
+    """Return the file that no backup holds: of this folder both Core and Supervisor leave out ``*.log``."""
+    return Path(hass.config.path(f".{DOMAIN}.{entry_id}.log"))
 
 
 def cache_folder(hass: HomeAssistant, entry_id: str) -> Path:
@@ -78,7 +94,9 @@ def cache_folder(hass: HomeAssistant, entry_id: str) -> Path:
 class Aiden:
     """Everything one config entry runs."""
 
+    name: str
     tasks: TaskManager
+    audit: AuditTrail
     phone: PhoneController
     foreground: Foreground
     has_board: bool
@@ -89,6 +107,8 @@ class Aiden:
     _hass: HomeAssistant
     _entry: ConfigEntry[Any]
     _transcripts: tuple[Transcript, ...]
+    _journals: tuple[Journal, ...]
+    _mark: RunMark
     _listeners: list[Callable[[], None]]
     _unsubscribe: list[CALLBACK_TYPE]
     _is_stopped: bool = False
@@ -99,23 +119,24 @@ class Aiden:
         folder = storage_folder(hass, entry.entry_id)
         data = entry.data
         phone = _build_phone(hass, data)
-        user, backend = (
-            Transcript(
-                Journal(
-                    folder / "sessions" / f"{name}.journal",
-                    keep_last=TRANSCRIPT_RECORDS,
-                )
+        sessions = [
+            Journal(
+                folder / "sessions" / f"{name}.journal", keep_last=TRANSCRIPT_RECORDS
             )
             for name in ("user", "backend")
-        )
+        ]
+        user, backend = map(Transcript, sessions)
+        journal = Journal(folder / "tasks.journal")
+        trail = Journal(folder / "audit.journal")
+        audit = AuditTrail(trail, now=dt_util.utcnow)
         agent = DeviceAgent(
-            phone=phone,
+            phone=WitnessedPhone(phone, audit.note_act),
             chat=functools.partial(_build_chat, hass, entry),
             now=dt_util.utcnow,
             transcript=backend,
         )
         tasks = TaskManager(
-            journal=Journal(folder / "tasks.journal"),
+            journal=journal,
             runner=agent,
             now=dt_util.utcnow,
             limits=_limits(entry.options),
@@ -133,7 +154,9 @@ class Aiden:
             time_zone=dt_util.async_get_time_zone,
         )
         return cls(
+            name=entry.title,
             tasks=tasks,
+            audit=audit,
             phone=phone,
             foreground=foreground,
             has_board=data.get(CONF_DEVICE) is not None,
@@ -142,6 +165,8 @@ class Aiden:
             _hass=hass,
             _entry=entry,
             _transcripts=(user, backend),
+            _journals=(journal, trail, *sessions),
+            _mark=RunMark(folder / "run", mark_file(hass, entry.entry_id)),
             _listeners=[],
             _unsubscribe=[],
         )
@@ -149,7 +174,10 @@ class Aiden:
     async def async_start(self) -> None:
         """Read the journals and begin to look for the board; undo all if that fails."""
         try:
-            await self.tasks.load()
+            await self.audit.load()
+            self._unsubscribe.append(self.tasks.subscribe(self.audit.note_task))
+            await self._async_load_tasks()
+            await self._async_carry_out_stops()
             if self.tasks.halted:
                 self.phone.halt()
             for transcript in self._transcripts:
@@ -158,13 +186,44 @@ class Aiden:
         except BaseException:
             await self.async_stop()
             raise
+        damage = [found for one in self._journals if (found := one.damage)]
+        async_report_damage(self._hass, self._entry.entry_id, self._entry.title, damage)
         notifier = TaskNotifier(self._hass, self._entry.entry_id, self._entry.title)
-        self._unsubscribe = [
+        self._unsubscribe += [
             self.tasks.subscribe(notifier.async_handle),
             self.tasks.subscribe(self._async_task_event),
             self.phone.subscribe(self._async_changed),
         ]
-        notifier.async_show_open(self.tasks.outstanding())
+        notifier.async_show_open((*self.tasks.outstanding(), *self.tasks.unheard()))
+
+    async def _async_load_tasks(self) -> None:
+        """Read the tasks; what comes from a backup is held before the marks agree again."""
+        run = self._hass.async_add_executor_job
+        restored = await run(self._mark.is_restored)
+        if restored:
+            _LOGGER.warning("The tasks are from a restored backup and wait for a word")
+        await self.tasks.load(restored=restored)
+        await self.tasks.flush()
+        await run(self._mark.renew)
+
+    async def async_pre_backup(self) -> None:
+        """Write out what is on its way; a disk that does not answer stops no backup."""
+        self.tasks.pause_compaction(BACKUP_S)
+        self.audit.pause_compaction(BACKUP_S)
+        try:
+            async with asyncio.timeout(FLUSH_S):
+                await self.tasks.flush()
+                await self.audit.flush()
+                for transcript in self._transcripts:
+                    await transcript.flush()
+        except TimeoutError:
+            _LOGGER.warning("The backup may lack the newest records of the tasks")
+
+    async def async_post_backup(self) -> None:
+        """Compact again; what the backup holds is from another time from now on."""
+        self.tasks.pause_compaction(0)
+        self.audit.pause_compaction(0)
+        await self._hass.async_add_executor_job(self._mark.renew)
 
     @callback
     def async_work_when_started(self) -> None:
@@ -175,6 +234,19 @@ class Aiden:
             self.tasks.start()
 
         self._unsubscribe.append(async_at_started(self._hass, start))
+
+    async def _async_carry_out_stops(self) -> None:
+        """Do what somebody asked for while the entry was not there; nothing runs yet."""
+        stops = async_take_stops(self._hass, self._entry.entry_id)
+        if stops is None:
+            return
+        if stops.halt:
+            await self.tasks.halt()
+        for task_id in stops.cancel:
+            with contextlib.suppress(TaskNotFoundError):
+                await self.tasks.cancel(task_id)
+        if stops.hold:
+            await self.tasks.hold()
 
     @property
     def is_halted(self) -> bool:
@@ -208,12 +280,10 @@ class Aiden:
         tasks, so that what it told is still noted. ``reload`` is True when Home
         Assistant goes on: a run that is cut off then does not count as a recovery.
         """
-        for unsubscribe in self._unsubscribe:
-            unsubscribe()
-        self._unsubscribe = []
         if self._is_stopped:
             return
         self._is_stopped = True
+        self.phone.recall()
         if (task := self.tasks.current) is not None:
             self.phone.revoke(task.id)
         await self._async_close("conversation", self.foreground.close)
@@ -222,6 +292,11 @@ class Aiden:
         await self._async_close("phone", self.phone.close)
         for transcript in self._transcripts:
             await self._async_close("transcript", transcript.close)
+        await self._async_close("audit trail", self.audit.close)
+        # Last: what happened while closing is told, too.
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
+        self._unsubscribe = []
 
     async def _async_close(
         self, name: str, close: Callable[[], Coroutine[Any, Any, None]]

@@ -1,15 +1,19 @@
 """Sensors: the current task and how much is outstanding."""
 
+from datetime import datetime
 from typing import Any, override
 
 from homeassistant.components.sensor import SensorDeviceClass, SensorEntity
 from homeassistant.core import HomeAssistant, ServiceResponse
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
+from homeassistant.util import dt as dt_util
 
-from . import actions
+from . import actions, phone_actions
 from .entity import AidenEntity, async_forget_entities, origin_of
 from .foreground.yes_words import is_yes
 from .home.people import async_assent
+from .phone.single import PressKey, Swipe, Tap, TypeText
+from .phone.types import Key
 from .runtime import AidenConfigEntry
 from .tasks.errors import ConsentNeedsPersonError, ConsentNeedsYesError
 from .tasks.model import Decision, Task, TaskStatus
@@ -123,12 +127,14 @@ class TaskSensor(StatusSensor):
 
     async def async_update_task(self, task_id: str, goal: str) -> ServiceResponse:
         """Replace the goal of a task: action ``update_task``."""
+        self.async_note_request("update_task", task_id)
         with actions.translated_errors():
             task = await self.aiden.tasks.update(task_id, goal)
         return {"task": task.as_dict()}
 
     async def async_cancel_task(self, task_id: str) -> ServiceResponse:
         """Cancel a task: action ``cancel_task``."""
+        self.async_note_request("cancel_task", task_id)
         with actions.translated_errors():
             cancelled = await self.aiden.tasks.cancel(task_id)
         return {
@@ -145,6 +151,7 @@ class TaskSensor(StatusSensor):
         question_id: str | None = None,
     ) -> ServiceResponse:
         """Answer or refuse a question: action ``respond``."""
+        self.async_note_request(f"respond_{decision}", task_id)
         assent = await async_assent(self.hass, origin_of(self._context))
         with actions.translated_errors():
             try:
@@ -164,12 +171,14 @@ class TaskSensor(StatusSensor):
 
     async def async_take_over(self, task_id: str | None = None) -> ServiceResponse:
         """Pause a task so that the person can do a part: action ``take_over``."""
+        self.async_note_request("take_over", task_id)
         with actions.translated_errors():
             task = await self.aiden.tasks.take_over(task_id)
         return {"task": task.as_dict()}
 
     async def async_set_kill_switch(self, active: bool) -> None:
         """Stop everything or let it go on: action ``set_kill_switch``."""
+        self.async_note_request("kill_switch_on" if active else "kill_switch_off")
         with actions.translated_errors():
             if active:
                 await self.aiden.async_halt()
@@ -188,6 +197,69 @@ class TaskSensor(StatusSensor):
             else:
                 tasks = self.aiden.tasks.outstanding()
         return {"tasks": [task.as_dict() for task in tasks]}
+
+    async def async_press_key(self, key: str, preempt: bool) -> ServiceResponse:
+        """Press a key: action ``press_key``."""
+        return await phone_actions.async_perform(
+            self.aiden, PressKey(key=Key(key)), preempt=preempt, sent={"key": key}
+        )
+
+    async def async_tap(self, x: float, y: float, preempt: bool) -> ServiceResponse:
+        """Touch a point: action ``tap``."""
+        act = Tap(point=phone_actions.point(x, y))
+        return await phone_actions.async_perform(
+            self.aiden, act, preempt=preempt, sent={"x": x, "y": y}
+        )
+
+    async def async_swipe(
+        self,
+        *,
+        x1: float,
+        y1: float,
+        x2: float,
+        y2: float,
+        duration_ms: int,
+        preempt: bool,
+    ) -> ServiceResponse:
+        """Draw a finger from one point to another: action ``swipe``."""
+        act = Swipe(
+            start=phone_actions.point(x1, y1),
+            end=phone_actions.point(x2, y2),
+            duration_ms=duration_ms,
+        )
+        return await phone_actions.async_perform(
+            self.aiden,
+            act,
+            preempt=preempt,
+            sent={"x1": x1, "y1": y1, "x2": x2, "y2": y2, "duration_ms": duration_ms},
+        )
+
+    async def async_type_text(
+        self, text: str, submit: bool, preempt: bool
+    ) -> ServiceResponse:
+        """Type a line: action ``type_text``. The response does not repeat the text."""
+        return await phone_actions.async_perform(
+            self.aiden,
+            TypeText(text=text, submit=submit),
+            preempt=preempt,
+            sent={"characters": len(text), "submit": submit},
+        )
+
+    async def async_export_audit(
+        self,
+        limit: int,
+        task_id: str | None = None,
+        start: datetime | None = None,
+        end: datetime | None = None,
+    ) -> ServiceResponse:
+        """Return the newest records of the audit trail: action ``export_audit``."""
+        found, more = self.aiden.audit.records(
+            task_id=task_id,
+            since=start and dt_util.as_utc(start),
+            until=end and dt_util.as_utc(end),
+            limit=limit,
+        )
+        return {"records": [*found], "more": more}
 
 
 class OutstandingSensor(AidenEntity, SensorEntity):

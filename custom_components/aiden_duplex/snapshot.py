@@ -7,6 +7,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 
 from .const import DOMAIN
+from .entity import waiting
 from .runtime import Aiden, AidenConfigEntry
 from .sensor import GOAL_SHORT_LENGTH, TEXT_SHORT_LENGTH, shorten
 from .tasks.model import Task
@@ -38,9 +39,7 @@ def async_snapshot(hass: HomeAssistant, entry: AidenConfigEntry) -> dict[str, An
     return shown | {
         "phone": _phone(aiden),
         "current": current and _task(current),
-        "questions": [_question(task) for task in tasks if task.is_waiting][
-            :MAX_QUESTIONS
-        ],
+        "questions": [_question(task) for task in waiting(aiden)[:MAX_QUESTIONS]],
         "tasks": _rows(aiden),
         "outstanding": sum(task.is_outstanding for task in tasks),
     }

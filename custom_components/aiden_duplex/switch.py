@@ -39,11 +39,13 @@ class KillSwitch(AidenEntity, SwitchEntity):
     @override
     async def async_turn_on(self, **kwargs: Any) -> None:
         """Stop everything at once."""
+        self.async_note_request("kill_switch_on")
         with translated_errors():
             await self.aiden.async_halt()
 
     @override
     async def async_turn_off(self, **kwargs: Any) -> None:
         """Let work go on."""
+        self.async_note_request("kill_switch_off")
         with translated_errors():
             await self.aiden.async_resume()

@@ -15,6 +15,7 @@ from typing import Any, override
 import aiohttp
 
 ROOT = Path(__file__).resolve().parents[2]
+COMPONENT = ROOT / "custom_components" / "aiden_duplex"
 STOP_S = 30
 """Home Assistant gives its own stages up to 20 s each; ours end sooner."""
 
@@ -60,9 +61,15 @@ class Child:
         return self.log.read_text(errors="replace")[-4000:]
 
 
-async def start_child(*command: str, log: Path, pipe: bool = False) -> Child:
+async def start_child(
+    *command: str, log: Path, pipe: bool = False, python_path: str = str(ROOT)
+) -> Child:
     """Start a process of the project in a group of its own."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": python_path,
+        "PYTHONUNBUFFERED": "1",
+    }
     with log.open("ab") as output:
         process = await asyncio.create_subprocess_exec(
             *command,
@@ -173,6 +180,8 @@ class HassProcess:
     port: int = field(default_factory=free_port)
     host: str = "127.0.0.1"
     level: str = "debug"
+    component: Path = COMPONENT
+    """The folder of the integration: the clone's, or an archive that was unpacked."""
     child: Child | None = None
 
     @property
@@ -187,7 +196,7 @@ class HassProcess:
         link = components / "aiden_duplex"
         if link.is_symlink():
             link.unlink()
-        link.symlink_to(ROOT / "custom_components" / "aiden_duplex")
+        link.symlink_to(self.component)
         (self.config / "configuration.yaml").write_text(
             CONFIGURATION.format(level=self.level)
         )
@@ -207,6 +216,8 @@ class HassProcess:
             # All requirements are in the lock; nothing may change the environment.
             "--skip-pip",
             log=self.config / "output.log",
+            # As at a user's: what the configuration folder does not hold is not there.
+            python_path="",
         )
         try:
             async with asyncio.timeout(deadline_s):

@@ -77,6 +77,17 @@ class FakePhone(PhoneControl):
         """Return how many acts reached the phone after control was taken back."""
         return 0 if self._revoked_with is None else len(self.did) - self._revoked_with
 
+    @property
+    @override
+    def loans(self) -> int:
+        return self.desk.loans
+
+    def use(self, screen: str) -> None:
+        """Let somebody else use the phone for a moment; the owner must look again."""
+        self.desk.end_loan(self.desk.lend("automation", preempt=True))
+        self.screen = screen
+        self._observed = None
+
     @override
     def acquire(self, owner: str) -> Lease:
         lease = self.desk.acquire(owner)
@@ -108,7 +119,10 @@ class FakePhone(PhoneControl):
     @override
     async def observe(self, lease: Lease) -> Observation:
         self.desk.check(lease)
-        await asyncio.sleep(LOOK_S)
+        loans = None
+        while loans != self.desk.loans:
+            loans = self.desk.loans
+            await asyncio.sleep(LOOK_S)
         if self.look_errors and (error := self.look_errors.popleft()):
             raise error
         self.desk.check(lease)

@@ -1,14 +1,19 @@
 """A real Home Assistant, the simulator, and what happens between them."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 import contextlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from simulator.home.client import HassClient
-from simulator.home.process import HassProcess, SimulatorProcess, start_simulator
+from simulator.home.process import (
+    COMPONENT,
+    HassProcess,
+    SimulatorProcess,
+    start_simulator,
+)
 from simulator.home.setup import find_entities, set_up
 
 DEADLINE_S = 90
@@ -29,13 +34,15 @@ class World:
     notifications: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @classmethod
-    async def start(cls, folder: Path, *, set_up_entry: bool = True) -> World:
+    async def start(
+        cls, folder: Path, *, set_up_entry: bool = True, component: Path = COMPONENT
+    ) -> World:
         """Start both processes; set the integration up through its flow."""
         board = folder / "board"
         simulator = await start_simulator(
             "--pty-link", str(board), log=folder / "simulator.log"
         )
-        hass = HassProcess(config=folder / "config")
+        hass = HassProcess(config=folder / "config", component=component)
         await hass.start()
         client = HassClient(hass.url)
         world = cls(simulator=simulator, hass=hass, client=client, board=board)
@@ -117,9 +124,24 @@ class World:
         entry = next(entry for entry in entries if entry["domain"] == "aiden_duplex")
         path = "/api/config/config_entries/options/flow"
         flow = await self.client.request("POST", path, {"handler": entry["entry_id"]})
-        done = await self.client.request("POST", f"{path}/{flow['flow_id']}", options)
-        assert done["type"] == "create_entry", done
-        await self.until(self.linked)
+        async with self.reload():
+            done = await self.client.request(
+                "POST", f"{path}/{flow['flow_id']}", options
+            )
+            assert done["type"] == "create_entry", done
+
+    @contextlib.asynccontextmanager
+    async def reload(self) -> AsyncIterator[None]:
+        """Do what reloads the entry; then wait until it is up again, and not as before."""
+        link = self.entities["binary_sensor.link"]
+        before = (await self.client.states())[link]["last_changed"]
+        yield
+
+        async def up_again() -> bool:
+            state = (await self.client.states()).get(link, {"state": "gone"})
+            return bool(state["state"] == "on" and state["last_changed"] != before)
+
+        await self.until(up_again)
 
     # What can be seen
 

@@ -231,6 +231,15 @@ def say(*pieces: str, status: ResponseStatus = ResponseStatus.COMPLETED) -> Scri
     return play
 
 
+def slowly(script: Script, seconds: float) -> Script:
+    """Begin a response only after a while."""
+
+    def play(session: FakeSession, command: CreateResponse) -> None:
+        asyncio.get_running_loop().call_later(seconds, script, session, command)
+
+    return play
+
+
 def call(
     *calls: tuple[str, Any],
     text: str = "",
@@ -341,7 +350,9 @@ class FakeRunner:
 class World:
     """The foreground with everything below it."""
 
-    def __init__(self, *, idle_close_s: float = 300.0) -> None:
+    def __init__(
+        self, *, idle_close_s: float = 300.0, journal: FakeJournal | None = None
+    ) -> None:
         """Build the rooms; nothing is open."""
         self.model = FakeModel()
         self.runner = FakeRunner()
@@ -349,7 +360,7 @@ class World:
         self.phone_problem: str | None = None
         self.held: list[float] = []
         self.tasks = TaskManager(
-            journal=FakeJournal(), runner=self.runner, now=self.now
+            journal=journal or FakeJournal(), runner=self.runner, now=self.now
         )
         self.transcript = Transcript(self.user_journal)
         self.foreground = Foreground(

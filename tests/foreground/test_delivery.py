@@ -24,6 +24,7 @@ from custom_components.aiden_duplex.models.realtime.session import (
 from custom_components.aiden_duplex.models.tools import ToolCall
 from custom_components.aiden_duplex.tasks.model import (
     Delivery,
+    Heard,
     Outcome,
     ReasonClass,
     Task,
@@ -34,6 +35,8 @@ from custom_components.aiden_duplex.tasks.runner import Question, RunEnd, RunRes
 from tests.foreground.fakes import (
     SPEAKER,
     FakeSession,
+    Script,
+    World,
     call,
     hang,
     say,
@@ -225,6 +228,73 @@ def test_a_report_that_was_heard_is_not_made_again() -> None:
     run(main())
 
 
+def test_a_report_that_was_cut_off_is_made_again_after_a_restart() -> None:
+    """Handed to the model is not heard, and that outlives the process."""
+
+    async def main() -> None:
+        async with world() as w:
+            task = await w.ended_task()
+            w.model.script(hang("Your expense"))
+            stream = w.foreground.converse("hello?", speaker=SPEAKER)
+            await anext(stream)
+            await asyncio.sleep(0.2)
+            await stream.aclose()
+            await until(lambda: w.foreground.snapshot.guard is None)
+            assert w.tasks.get(task.id).is_unheard
+            journal = w.tasks._book.ledger._journal
+        async with world(journal=journal) as w:
+            assert [found.id for found in w.tasks.unheard()] == [task.id]
+            await w.say("good morning")
+            [notice] = w.model.session.sent(AddNotice)
+            assert _lines(notice)[0]["task_id"] == task.id
+            told = w.tasks.get(task.id)
+            assert (told.heard, told.tellings) == (Heard.SHOWN, 2)
+            await w.say("and now?")
+            assert len(w.model.session.sent(AddNotice)) == 1
+
+    run(main())
+
+
+def _end_then_query(w: World, task: Task) -> Script:
+    """End a task while the answer is given, then look it up."""
+
+    def play(session: FakeSession, command: CreateResponse) -> None:
+        response = started(session, command)
+        w.runner.end(
+            task.id,
+            RunResult(end=RunEnd.COMPLETED, text="Done.", outcome=Outcome.ACHIEVED),
+        )
+        query = ToolCall(call_id="c", name="query_agent_task", arguments="")
+        session.later(
+            1,
+            ToolCallReady(response_id=response, call=query),
+            ResponseDone(response_id=response, status=ResponseStatus.COMPLETED),
+        )
+
+    return play
+
+
+def test_a_result_that_was_looked_up_in_a_reply_that_failed_is_told_again() -> None:
+    """The model read it, the person never did."""
+
+    async def main() -> None:
+        async with world() as w:
+            task = await w.running_task()
+            await w.say("hello")
+            w.model.script(_end_then_query(w, task), hang("It"))
+            stream = w.foreground.converse("how is it?", speaker=SPEAKER)
+            await anext(stream)
+            await stream.aclose()
+            await until(lambda: w.foreground.snapshot.guard is None)
+            assert w.tasks.get(task.id).is_unheard
+            await w.say("what?")
+            notice = w.model.session.sent(AddNotice)[-1]
+            assert _lines(notice)[0]["task_id"] == task.id
+            assert w.tasks.get(task.id).heard is Heard.SHOWN
+
+    run(main())
+
+
 def test_a_result_read_by_the_model_is_not_announced() -> None:
     """[91] query_agent_task returned it: it is delivered by that."""
 
@@ -232,28 +302,13 @@ def test_a_result_read_by_the_model_is_not_announced() -> None:
         async with world() as w:
             task = await w.running_task()
 
-            def end_then_query(session: FakeSession, command: CreateResponse) -> None:
-                # It ends while the answer is being given.
-                response = started(session, command)
-                w.runner.end(
-                    task.id,
-                    RunResult(
-                        end=RunEnd.COMPLETED, text="Done.", outcome=Outcome.ACHIEVED
-                    ),
-                )
-                query = ToolCall(call_id="c", name="query_agent_task", arguments="")
-                session.later(
-                    1,
-                    ToolCallReady(response_id=response, call=query),
-                    ResponseDone(response_id=response, status=ResponseStatus.COMPLETED),
-                )
-
             await w.say("hello")
-            w.model.script(end_then_query, say("It is done."))
+            w.model.script(_end_then_query(w, task), say("It is done."))
             assert await w.say("how is it?") == "It is done."
             (output,) = w.model.session.outputs()
             assert output["tasks"][0]["result"] == "Done."
             assert w.tasks.get(task.id).delivery is Delivery.DELIVERED
+            assert w.tasks.get(task.id).heard is Heard.QUERIED
             await w.say("thanks")
             assert w.model.session.sent(AddNotice) == []
 

@@ -1,7 +1,9 @@
 """Invariants that hold whatever model, provider and caller do."""
 
 import asyncio
+from collections import Counter
 import contextlib
+import json
 
 from hypothesis import given, settings, strategies as st
 
@@ -15,6 +17,7 @@ from custom_components.aiden_duplex.models.realtime.events import (
     SessionError,
 )
 from custom_components.aiden_duplex.models.realtime.session import (
+    AddNotice,
     CreateResponse,
     Replay,
 )
@@ -114,6 +117,48 @@ async def _step(w: World, kind: str) -> None:
                 await w.ended_task()
         case "wait":
             await asyncio.sleep(400)
+
+
+def _reports(w: World) -> Counter[str]:
+    """Return how often each task was reported to a model."""
+    return Counter(
+        json.loads(line)["task_id"]
+        for session in w.model.sessions
+        for notice in session.sent(AddNotice)
+        if notice.notice.label == "TASK UPDATE"
+        for line in notice.notice.text.splitlines()[1:]
+    )
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(_STEPS)
+def test_an_ending_is_told_until_it_is_heard_and_not_once_more(
+    steps: list[tuple[str, list[int]]],
+) -> None:
+    """Never lost, never repeated to who heard it, three times at most to who did not."""
+
+    async def main() -> None:
+        async with world() as w:
+            heard: dict[str, int] = {}
+            await w.ended_task()
+            for kind, numbers in [*steps, ("say", []), ("say", [])]:
+                w.model.scripts.clear()
+                w.model.script(*(_SCRIPTS[number] for number in numbers))
+                await _step(w, kind)
+                await asyncio.sleep(10)
+                reports = _reports(w)
+                for task in w.tasks.tasks():
+                    assert task.tellings <= min(reports[task.id], w.tasks.most_tellings)
+                    if task.heard is not None:
+                        count = heard.setdefault(task.id, reports[task.id])
+                        assert reports[task.id] == count, "told again"
+            ended = [task for task in w.tasks.tasks() if task.status.is_terminal]
+            assert ended
+            for task in ended:
+                assert task.heard or task.tellings == w.tasks.most_tellings
+                assert (task.id in w.foreground.snapshot.unheard) == (not task.heard)
+
+    run(main())
 
 
 @settings(max_examples=examples(100), deadline=None)

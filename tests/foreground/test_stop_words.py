@@ -6,7 +6,9 @@ import pytest
 
 from custom_components.aiden_duplex.foreground.errors import ForegroundBusyError, Guard
 from custom_components.aiden_duplex.foreground.stop_words import HOLD_S, is_stop
-from tests.foreground.fakes import hang, world
+from custom_components.aiden_duplex.models.errors import ModelError, ModelErrorKind
+from custom_components.aiden_duplex.tasks.model import ReasonClass, TaskStatus
+from tests.foreground.fakes import call, hang, say, slowly, until, world
 from tests.virtual_time import run
 
 
@@ -19,6 +21,10 @@ from tests.virtual_time import run
         *("Okay. Stop. I want to look at the picture first.", "could you please stop"),
         *("Stopp!", "Halt, das ist der falsche Chat", "Bitte hör auf damit", "Warte mal"),
         *("Nein, nicht abschicken!", "brich ab", "arrête", "¡Para!", "Espera un momento"),
+        *("No lo hagas, por favor", "Arrêtez tout de suite s'il vous plaît", "No!"),
+        *("That's wrong - stop it right now", "I said stop right now please", "Nein"),
+        *("well and please stop doing that right now please", "hang on", "pause"),
+        *("Kannst du das bitte sofort abbrechen", "quit it", "रुको", "arrêtez"),
         *("停!", "等一下", "止めて", "ストップ", "멈춰", "توقف", "стой!", "dur", "STOP"),
     ],
 )  # fmt: skip
@@ -77,18 +83,62 @@ def test_an_answer_that_had_not_begun_is_told_as_cut_off() -> None:
     run(main())
 
 
-def test_two_stop_words_cut_once() -> None:
-    """The second one waits for the first one's answer to make way, and gets its own."""
+def test_an_impatient_person_does_not_undo_their_own_stop() -> None:
+    """Stop said every second: the first one's answer is not cut, and its cancel happens."""
 
     async def main() -> None:
         async with world() as w:
-            w.model.script(hang("Well"))
-            first = asyncio.create_task(w.say("tell me a story"))
-            await asyncio.sleep(1)
-            stops = [asyncio.create_task(w.say("stop")) for _ in range(2)]
-            assert await first == "Well"
-            assert [await stop for stop in stops] == ["OK.", "OK."]
-            assert w.held == [HOLD_S, HOLD_S]
+            task = await w.running_task()
+            await w.say("hello")
+            w.model.script(
+                slowly(call(("cancel_agent_task", {"task_id": task.id})), 3.0),
+                say("Stopped."),
+            )
+            stops = []
+            for _ in range(4):
+                stops.append(asyncio.create_task(w.say("stop!")))
+                await asyncio.sleep(1)
+            assert await stops[0] == "Stopped."
+            assert w.tasks.get(task.id).status is TaskStatus.CANCELLED
+            await asyncio.gather(*stops, return_exceptions=True)
+
+    run(main())
+
+
+def test_the_phone_is_held_until_a_slow_model_has_decided() -> None:
+    """Not for five seconds only."""
+
+    async def main() -> None:
+        async with world() as w:
+            await w.say("hello")
+            w.model.script(slowly(say("Yes?"), 20.0))
+            asked_at = asyncio.get_running_loop().time()
+            assert await w.say("stop!") == "Yes?"
+            assert asyncio.get_running_loop().time() - asked_at >= 20
+            # At once, then every four seconds.
+            held = len(w.held)
+            assert held in (5, 6)
+            await asyncio.sleep(60)
+            assert len(w.held) == held
+
+    run(main())
+
+
+def test_a_stop_that_no_model_hears_pauses_the_work() -> None:
+    """It waits for the person instead of going on after five seconds."""
+
+    async def main() -> None:
+        async with world() as w:
+            task = await w.running_task()
+            w.model.connects.append(
+                ModelError(ModelErrorKind.NETWORK, "The service cannot be reached.")
+            )
+            with pytest.raises(ModelError):
+                await w.say("stop!")
+            await until(lambda: w.tasks.get(task.id).is_waiting)
+            question = w.tasks.get(task.id).pending_user_action
+            assert question is not None
+            assert question.reason is ReasonClass.TAKE_OVER
 
     run(main())
 

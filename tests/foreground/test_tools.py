@@ -15,6 +15,9 @@ from custom_components.aiden_duplex.foreground.tools import (
 )
 from custom_components.aiden_duplex.models.tools import ToolCall
 from custom_components.aiden_duplex.tasks.errors import (
+    HaltedError,
+    NotRunningError,
+    NotUpdatableError,
     NotWaitingError,
     StaleQuestionError,
     TaskError,
@@ -133,7 +136,7 @@ def test_nothing_is_created_under_the_kill_switch() -> None:
             await w.tasks.halt()
             output = await _run(_toolbox(w), "create_agent_task", task="open the notes")
             assert output["error"] == "halted"
-            assert "Only the person can turn it off" in output["what_to_do"]
+            assert "only the person can turn it off" in output["what_to_do"]
 
     run(main())
 
@@ -210,6 +213,9 @@ def test_many_outstanding_tasks_are_shown_in_bounds() -> None:
     [
         (TaskNotFoundError("t"), "task_not_found"),
         (NotWaitingError("t"), "not_waiting"),
+        (NotUpdatableError("t"), "not_updatable"),
+        (NotRunningError("t"), "not_running"),
+        (HaltedError(), "halted"),
         (StaleQuestionError("t"), "stale_question"),
         (TaskQueueFullError(64), "queue_full"),
         (TaskStorageError("the disk is full"), "storage_failed"),

@@ -13,6 +13,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.aiden_duplex.const import DOMAIN
 from custom_components.aiden_duplex.tasks.model import Origin, Task
+from tests.tasks.house import ScriptedRunner
 
 ENTRY_DATA: dict[str, Any] = {
     "device": None,
@@ -85,3 +86,11 @@ async def entry(
     if value.state is ConfigEntryState.LOADED:
         await hass.config_entries.async_unload(value.entry_id)
     await hass.async_block_till_done()
+
+
+@pytest.fixture
+def runner(entry: MockConfigEntry) -> ScriptedRunner:
+    """Return the runner that the entry's tasks are given to instead of the phone."""
+    scripted = ScriptedRunner()
+    entry.runtime_data.tasks._worker._runner = scripted
+    return scripted

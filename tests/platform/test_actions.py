@@ -1,7 +1,9 @@
 """The actions through Home Assistant: responses, errors in words, permissions."""
 
+import re
 from typing import Any
 
+from homeassistant.components import conversation
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import (
     HomeAssistantError,
@@ -9,11 +11,15 @@ from homeassistant.exceptions import (
     ServiceValidationError,
     Unauthorized,
 )
+from homeassistant.helpers import intent
+from homeassistant.setup import async_setup_component
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
 from custom_components.aiden_duplex.const import DOMAIN
+from custom_components.aiden_duplex.home.notifier import plain
 from custom_components.aiden_duplex.tasks.model import TaskStatus
+from tests.tasks.house import ScriptedRunner
 
 from .conftest import until_ended
 
@@ -57,6 +63,22 @@ async def test_create_query_cancel(
     await hass.async_block_till_done()
     ended = await _call(hass, "cancel_task", {"task_id": created["task_id"]})
     assert ended["task"]["id"] == created["task_id"]
+
+
+async def test_the_same_goal_again_is_refused_with_the_task_that_has_it(
+    hass: HomeAssistant, entry: MockConfigEntry, runner: ScriptedRunner
+) -> None:
+    """Nothing is created and nothing stopped, unless it is said to be a repetition."""
+    first = await _call(hass, "create_task", {"goal": "File 800 CNY."})
+    for goal in ("File 800 CNY.", "  file 800  cny "):
+        with pytest.raises(ServiceValidationError) as caught:
+            await _call(hass, "create_task", {"goal": goal})
+        assert caught.value.translation_key == "duplicate_task"
+        assert caught.value.translation_placeholders == {"existing": first["task_id"]}
+    found = await _call(hass, "query_tasks", {"include_finished": True})
+    assert [task["id"] for task in found["tasks"]] == [first["task_id"]]
+    again = await _call(hass, "create_task", {"goal": "File 800 CNY.", "repeat": "on"})
+    assert again["task_id"] != first["task_id"]
 
 
 async def test_a_task_without_a_board_fails_in_words(
@@ -153,3 +175,36 @@ async def test_actions_need_a_loaded_entry(
     await hass.config_entries.async_unload(entry.entry_id)
     with pytest.raises(HomeAssistantError):
         await _call(hass, "create_task", {"goal": "open the notes"})
+
+
+async def test_who_may_not_control_the_phone_does_not_by_talking(
+    hass: HomeAssistant, entry: MockConfigEntry, hass_read_only_user: MockUser
+) -> None:
+    """The conversation refuses in words; nothing is held, asked or created."""
+    assert await async_setup_component(hass, "conversation", {})
+    result = await conversation.async_converse(
+        hass,
+        "stop! turn on airplane mode",
+        None,
+        Context(user_id=hass_read_only_user.id),
+        agent_id="conversation.aiden",
+    )
+    assert result.response.response_type is intent.IntentResponseType.ERROR
+    assert "may not operate" in result.response.speech["plain"]["speech"]
+    assert not entry.runtime_data.phone.is_held
+    assert entry.runtime_data.tasks.tasks() == []
+    assert entry.runtime_data.foreground.snapshot.sessions == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("https://evil.example/pay", "www.evil.example", "mail me@evil.example"),
+        *("ftp://evil.example", "<b>", "a\u202eb", "\x07", "[x](y)"),
+    ],
+)
+def test_a_notification_holds_no_link(text: str) -> None:
+    """What a screen or a model wrote is text, bare addresses included."""
+    shown = plain(f"see {text} now")
+    assert not re.search(r"://|www\.|\w@\w", shown)
+    assert not re.search(r"[\u202a-\u202e\x00-\x08]", shown)

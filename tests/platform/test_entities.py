@@ -19,6 +19,7 @@ from pytest_homeassistant_custom_component.common import (
     async_fire_time_changed,
 )
 
+from custom_components.aiden_duplex import button
 from custom_components.aiden_duplex.phone.types import Area, Observation, Settle
 from custom_components.aiden_duplex.runtime import Aiden
 from custom_components.aiden_duplex.tasks.model import Origin, ReasonClass, TaskStatus
@@ -28,14 +29,6 @@ SLOT_1, SLOT_2 = "sensor.aiden_task_slot_1", "sensor.aiden_task_slot_2"
 CANCEL, PROCEED = "button.aiden_cancel_task", "button.aiden_done_go_on"
 REFUSE, SWITCH = "button.aiden_refuse", "switch.aiden_kill_switch"
 ORIGIN = Origin(source="action")
-
-
-@pytest.fixture
-def runner(entry: MockConfigEntry) -> ScriptedRunner:
-    """Return the runner that the entry's tasks are given to instead of the phone."""
-    scripted = ScriptedRunner()
-    entry.runtime_data.tasks._worker._runner = scripted
-    return scripted
 
 
 def _state(hass: HomeAssistant, entity_id: str) -> State:
@@ -68,6 +61,12 @@ async def _running(
     task_id = await _create(hass, entry.runtime_data, goal)
     await _until(hass, lambda: len(runner.calls) > runs)
     return task_id
+
+
+@pytest.fixture(autouse=True)
+def _shown_long_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let presses mean what stands there now; tests of that say otherwise."""
+    monkeypatch.setattr(button, "SHOWN_S", 0.0)
 
 
 async def _press(hass: HomeAssistant, entity_id: str) -> None:
@@ -194,6 +193,38 @@ async def test_refuse_ends_the_task_that_waits(
     refused = entry.runtime_data.tasks.get(first)
     assert (refused.status, refused.outcome) == ("completed", "not_achieved")
     assert entry.runtime_data.tasks.get(second).is_waiting
+
+
+async def test_a_press_does_not_roll_over_to_what_nobody_saw(
+    hass: HomeAssistant,
+    entry: MockConfigEntry,
+    runner: ScriptedRunner,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A second press answers no other question, a second cancel stops no other task."""
+    tasks = entry.runtime_data.tasks
+    first = await _running(hass, entry, runner, "first")
+    runner.last.pause()
+    await _until(hass, lambda: tasks.get(first).is_waiting)
+    second = await _running(hass, entry, runner, "pay 900 EUR")
+    runner.last.pause()
+    await _until(hass, lambda: tasks.get(second).is_waiting)
+    await _press(hass, PROCEED)
+    await hass.async_block_till_done()
+    monkeypatch.setattr(button, "SHOWN_S", 60.0)
+    for name in (PROCEED, REFUSE):
+        with pytest.raises(ServiceValidationError) as caught:
+            await _press(hass, name)
+        assert caught.value.translation_key == "rollover"
+    assert tasks.get(second).is_waiting
+    third = await _create(hass, entry.runtime_data, "third")
+    await _press(hass, CANCEL)
+    await _until(hass, lambda: tasks.get(first).status.is_terminal)
+    with pytest.raises(ServiceValidationError) as caught:
+        await _press(hass, CANCEL)
+    assert caught.value.translation_key == "rollover"
+    assert not tasks.get(second).status.is_terminal
+    assert not tasks.get(third).status.is_terminal
 
 
 async def test_take_over_and_the_kill_switch_as_actions(

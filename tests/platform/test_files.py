@@ -13,6 +13,7 @@ import pytest
 from voluptuous import Schema
 import yaml
 
+from custom_components.aiden_duplex import phone_actions
 from custom_components.aiden_duplex.const import DOMAIN
 from custom_components.aiden_duplex.flow_steps import (
     BOARD_SCHEMA,
@@ -63,7 +64,9 @@ def test_imported_components_are_declared() -> None:
         "diagnostics",
         "event",
         "image",
+        "logbook",
         "persistent_notification",
+        "repairs",
         "sensor",
         "switch",
     }
@@ -124,9 +127,10 @@ def test_every_field_of_the_flows_is_translated(step: str, schema: Schema) -> No
         assert inner == set(described["data"]) == set(described["data_description"])
 
 
-def test_every_exception_is_translated_and_used() -> None:
+def test_every_exception_and_issue_is_translated_and_used() -> None:
     """Keys in code and translations are the same set."""
-    exceptions = set(_json("translations/en.json")["exceptions"])
+    translated = _json("translations/en.json")
+    shown = {*translated["exceptions"], *translated["issues"]}
     codes = {
         error.code
         for error in vars(errors).values()
@@ -139,7 +143,8 @@ def test_every_exception_is_translated_and_used() -> None:
         re.findall(r'self\._error\(\s*user_input, chat_log, "(\w+)"', _sources())
     )
     raised = set(re.findall(r'translation_key="(\w+)"', _sources()))
-    assert exceptions == codes | values | said | raised
+    raised |= set(phone_actions.ERROR_KEYS.values())
+    assert shown == codes | values | said | raised
 
 
 def test_entity_states_are_translated() -> None:
@@ -208,7 +213,9 @@ async def test_home_assistant_reads_the_actions(hass: HomeAssistant) -> None:
     descriptions = (await async_get_all_descriptions(hass))[DOMAIN]
     assert set(descriptions) == {
         *("create_task", "cancel_task", "respond", "query_tasks"),
+        "export_audit",
         *("set_kill_switch", "take_over", "update_task"),
+        *("press_key", "swipe", "tap", "type_text"),
     }
     assert descriptions["query_tasks"]["response"] == {"optional": False}
     assert descriptions["create_task"]["response"] == {"optional": True}

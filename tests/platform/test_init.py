@@ -1,5 +1,6 @@
 """Loading, unloading, removing; states stay small; nothing secret leaves."""
 
+import asyncio
 from pathlib import Path
 import stat
 from typing import Any
@@ -21,6 +22,7 @@ from custom_components.aiden_duplex.diagnostics import (
 from custom_components.aiden_duplex.runtime import storage_folder
 from custom_components.aiden_duplex.tasks.errors import TasksUnavailableError
 from custom_components.aiden_duplex.tasks.model import Origin
+from tests.tasks.house import ScriptedRunner
 
 from .conftest import do_task
 
@@ -134,9 +136,36 @@ async def test_an_end_is_notified_without_markdown(
     ) as create:
         task = await do_task(hass, entry, "open [this](http://evil) *now*")
     message = create.call_args.args[1]
-    assert r"open \[this\]\(http://evil\) \*now\*" in message
+    assert r"open \[this\]\(http\:\/\/evil\) \*now\*" in message
     assert create.call_args.kwargs["title"] == "Aiden: failed"
     assert create.call_args.kwargs["notification_id"] == f"{DOMAIN}_{task.id}"
+
+
+async def test_steps_are_neither_notified_nor_events(
+    hass: HomeAssistant, entry: MockConfigEntry, runner: ScriptedRunner
+) -> None:
+    """Forty steps in a task: one notification, at its end, and no event between."""
+    events = async_capture_events(hass, "state_changed")
+    with patch(
+        "custom_components.aiden_duplex.home.notifier.persistent_notification.async_create"
+    ) as create:
+        task = asyncio.create_task(do_task(hass, entry))
+        async with asyncio.timeout(10):
+            while not runner.calls:
+                await asyncio.sleep(0.01)
+        for number in range(40):
+            runner.last.on_step(f"scrolling {number}")
+            await asyncio.sleep(0)
+        create.assert_not_called()
+        runner.last.complete("It is open.")
+        await task
+    create.assert_called_once()
+    assert create.call_args.kwargs["title"] == "Aiden: Done"
+    assert [
+        event.data["new_state"].attributes["event_type"]
+        for event in events
+        if event.data["entity_id"] == "event.aiden_task_event"
+    ] == ["created", "queued", "running", "completed"]
 
 
 async def test_diagnostics_hold_no_secret_and_no_text(

@@ -71,6 +71,29 @@ async def reached(gate: Gate) -> None:
     assert await asyncio.to_thread(gate.reached.wait, 10)
 
 
+async def test_the_names_of_new_folders_are_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without that, a power cut takes the folder with all that was synced in it."""
+    synced: list[str] = []
+    fsync = os.fsync
+
+    def note(fd: int) -> None:
+        synced.append(str(Path(f"/proc/self/fd/{fd}").readlink()))
+        fsync(fd)
+
+    monkeypatch.setattr(os, "fsync", note)
+    journal = Journal(tmp_path / "entry" / "sessions" / "user.journal")
+    await journal.open()
+    await journal.close()
+    assert synced == [
+        str(tmp_path),
+        str(tmp_path / "entry"),
+        str(tmp_path / "entry" / "sessions" / "user.journal"),
+        str(tmp_path / "entry" / "sessions"),
+    ]
+
+
 async def test_acknowledged_records_come_back_in_order(
     journal: Journal, path: Path
 ) -> None:

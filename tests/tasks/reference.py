@@ -11,6 +11,7 @@ UNTOLD = ("queued", "claimed", "delivering")
 STUCK_S = 10
 RESERVE_S = 120
 HOLD_S = 900
+TELLINGS = 3
 
 
 @dataclass
@@ -30,6 +31,10 @@ class ModelTask:
     hold_back: bool = False
     number: int | None = None
     revision: int = 1
+    tellings: int = 0
+    heard: bool = False
+    asked_at: float | None = None
+    """When it asked for something on the phone itself; None if it asks for something else."""
 
     @property
     def ended(self) -> bool:
@@ -52,6 +57,7 @@ class ModelRun:
     told_at: float | None = None
     """When it was first told to end, and why."""
     why: str | None = None
+    told_wall: float = 0.0
     revision: int = 1
     """The goal that it works for."""
     began_with: int = 1
@@ -61,10 +67,10 @@ class ModelRun:
         """Return whether the goal was replaced and it has not taken that up."""
         return self.revision < self.task.revision
 
-    def tell(self, why: str, now: float) -> None:
+    def tell(self, why: str, now: float, wall: float = 0.0) -> None:
         """Tell the run to end; the first reason counts."""
         if self.told_at is None:
-            self.told_at, self.why = now, why
+            self.told_at, self.why, self.told_wall = now, why, wall
 
 
 class Model:
@@ -190,8 +196,9 @@ class Model:
             self.run = run
             self._again(wall)
             return
-        run.task.asks, run.task.updated = True, wall
-        if on_the_phone:
+        run.task.asks, run.task.updated, run.task.asked_at = True, wall, None
+        if on_the_phone or (run.is_stale and run.why == "take_over"):
+            run.task.asked_at = wall
             self.reserved = run.task, now + RESERVE_S
 
     def cancel(self, task_id: str, now: float, wall: float) -> tuple[bool, bool]:
@@ -203,6 +210,8 @@ class Model:
                 return True, True
             if task.delivery == "delivering":
                 task.hold_back = True
+            if task.delivery == "delivered" and not task.heard:
+                task.tellings = TELLINGS
             return False, True
         if self.run and self.run.task is task:
             if task.status != "cancelling":
@@ -226,12 +235,14 @@ class Model:
             return False
         task.revision += 1
         task.updated = wall
+        if self.run and self.run.task is task:
+            self.run.told_wall = wall
         if task.asks:
             task.asks = False
             self.resumed.append(task)
         return True
 
-    def take_over(self, task_id: str | None, now: float) -> bool:
+    def take_over(self, task_id: str | None, now: float, wall: float) -> bool:
         """Let the person do a part; return whether there is something to take over."""
         task = self.run.task if self.run else None
         if task_id is not None:
@@ -239,10 +250,17 @@ class Model:
         if task is None:
             return False
         if task.asks:
+            self.reserved = task, now + RESERVE_S
+            return True
+        if task in self.resumed and task.status == "running":
+            # It was about to go on with an answer, which is kept.
+            self._out_of_queue(task)
+            task.asks, task.updated, task.asked_at = True, wall, wall
+            self.reserved = task, now + RESERVE_S
             return True
         if self.run is None or self.run.task is not task or task.status != "running":
             return False
-        self.run.tell("take_over", now)
+        self.run.tell("take_over", now, wall)
         return True
 
     def halt(self, now: float) -> None:
@@ -287,12 +305,33 @@ class Model:
         for task in self.tasks.values():
             if task.id in ids and task.delivery == "delivering":
                 task.delivery, task.session = "delivered", None
+                task.tellings += 1
+
+    def unheard(self) -> list[str]:
+        """Return what was told and not heard."""
+        return [
+            task.id
+            for task in self._told(
+                lambda task: task.delivery == "delivered" and not task.heard
+            )
+        ]
+
+    def hear(self, ids: set[str]) -> None:
+        """Note that endings were heard."""
+        for task_id in ids & set(self.unheard()):
+            self.tasks[task_id].heard = True
+
+    def retell(self, ids: set[str]) -> None:
+        """Tell once more what was not heard."""
+        for task_id in ids & set(self.unheard()):
+            self.tasks[task_id].tellings += 1
 
     def read(self, task_id: str) -> None:
         """Read an ending by a query."""
         task = self.tasks[task_id]
         if task.delivery in UNTOLD:
             task.delivery, task.session = "delivered", None
+            task.tellings += 1
 
     def release(self, session: str) -> None:
         """End a session."""
@@ -301,8 +340,12 @@ class Model:
                 task.session = None
                 task.delivery = "suppressed" if task.hold_back else "queued"
 
-    def restart(self, wall: float) -> None:
-        """Let the process end and start again; an orderly stop and a crash are alike."""
+    def restart(self, wall: float, stopped: float | None) -> None:
+        """Let the process end and start again.
+
+        ``stopped`` is when it was stopped orderly; None for a crash, which is alike but
+        for when a run that was taken over had asked.
+        """
         run, self.run, self.reserved = self.run, None, None
         for task in self.tasks.values():
             task.session = None
@@ -312,6 +355,7 @@ class Model:
             self._end(run.task, "cancelled", wall)
         elif run and run.why == "take_over":
             run.task.asks, run.task.updated = True, wall
+            run.task.asked_at = run.told_wall if stopped is None else stopped
         elif run and run.why == "kill_switch":
             self._end(run.task, "failed", wall)
         for task in self.tasks.values():
@@ -328,6 +372,15 @@ class Model:
             if old:
                 self._out_of_queue(task)
                 task.status, task.asks, task.updated = "running", True, wall
+                task.asked_at = None
+        asked = [
+            (task.asked_at, task)
+            for task in self.tasks.values()
+            if task.asks and task.asked_at is not None
+        ]
+        if asked:
+            at, task = max(asked, key=lambda entry: entry[0])
+            self.reserved = task, self._clock + RESERVE_S - (wall - at)
 
     def _told(self, wanted: Callable[[ModelTask], bool]) -> list[ModelTask]:
         found = [task for task in self.tasks.values() if wanted(task)]

@@ -1,6 +1,7 @@
 """Stopping: at once, always, and it wins over everything that comes late."""
 
 import asyncio
+import logging
 
 import pytest
 
@@ -104,6 +105,41 @@ async def test_a_cancel_wins_over_any_late_result(late: RunResult) -> None:
     assert ended.pending_user_action is None
     assert house.events[-2:] == ["cancelling goal", "cancelled goal"]
     await house.close()
+
+
+def test_what_a_run_says_after_its_end_is_dropped_and_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Success and steps while cancelling and after it: no event, no change, one line each."""
+
+    @virtual
+    async def scenario() -> None:
+        house = await House().open()
+        house.runner.cleanup_s = 1
+        house.runner.late = RunResult(end=RunEnd.COMPLETED, text="I did it")
+        task = await house.create()
+        await house.manager.cancel(task.id)
+        call = house.runner.last
+        call.on_step("going on")
+        assert house.manager.get(task.id).step is None
+        await asyncio.sleep(2)
+        ended = house.manager.get(task.id)
+        published = len(house.published)
+        call.on_step("still going on")
+        await settle()
+        assert house.manager.get(task.id) == ended
+        assert len(house.published) == published
+        assert not [event for event in house.published if event.is_step]
+        await house.close()
+
+    caplog.set_level(logging.DEBUG)
+    scenario()
+    dropped = [one for one in caplog.messages if "dropped" in one]
+    assert dropped == [
+        "A step came after the end of its run and is dropped",
+        "A result came after the cancel and is dropped",
+        "A step came after the end of its run and is dropped",
+    ]
 
 
 @virtual
@@ -256,4 +292,20 @@ async def test_an_unknown_task_cannot_be_cancelled() -> None:
     house = await House().open()
     with pytest.raises(TaskNotFoundError, match="task_x"):
         await house.manager.cancel("task_x")
+    await house.close()
+
+
+@virtual
+async def test_a_second_cancel_is_as_durable_as_the_first() -> None:
+    """It says nothing that a crash could take back."""
+    house = await House().open()
+    house.runner.cleanup_s = 5
+    task = await house.create()
+    house.journal.hold()
+    both = [asyncio.create_task(house.manager.cancel(task.id)) for _ in range(2)]
+    await settle()
+    assert [cancel.done() for cancel in both] == [False, False]
+    house.journal.let_go()
+    await asyncio.wait(both)
+    assert house.journal.records[-1]["status"] == "cancelling"
     await house.close()

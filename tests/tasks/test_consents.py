@@ -273,9 +273,10 @@ async def test_an_act_waits_until_the_use_is_durable() -> None:
     second = asyncio.create_task(_spend(house))
     await settle()
     assert not first.done()
-    assert await second is False
+    assert not second.done()
     house.journal.let_go()
     assert await first
+    assert await second is False
     assert _audit(house) == [ConsentState.GIVEN, ConsentState.USED]
     await house.close()
 

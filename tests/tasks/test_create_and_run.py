@@ -9,6 +9,7 @@ from custom_components.aiden_duplex.tasks.errors import (
     DuplicateTaskError,
     TaskNotFoundError,
     TaskQueueFullError,
+    TaskStorageError,
     TasksUnavailableError,
     TaskValueError,
 )
@@ -520,3 +521,83 @@ async def test_before_loading_and_after_closing_there_is_a_clear_error() -> None
     ):
         with pytest.raises(TasksUnavailableError):
             await call
+
+
+@virtual
+async def test_creations_at_one_time_share_the_disk() -> None:
+    """None waits for another one's write, and they run in the order of the wishes."""
+    house = await House().open()
+    house.journal.delay_s = 1
+    began = asyncio.get_running_loop().time()
+    tasks = await asyncio.gather(
+        *(house.manager.create(f"goal {n}", origin=ORIGIN) for n in range(20))
+    )
+    assert asyncio.get_running_loop().time() - began < 3
+    assert [task.prompt for task in tasks] == [f"goal {n}" for n in range(20)]
+    places = [house.manager.get(task.id).slot for task in tasks]
+    assert sorted(place for place in places if place) == [1, 2, 3, 4]
+    house.journal.delay_s = 0
+    for number in range(20):
+        await asyncio.sleep(3)
+        assert house.runner.last.request.goal == f"goal {number}"
+        house.runner.last.complete()
+    await house.close()
+
+
+@virtual
+async def test_the_same_goal_twice_at_one_time_is_created_once() -> None:
+    """The second is judged when the first is decided, and refused as what it is."""
+    house = await House().open()
+    house.journal.hold()
+    creations = [
+        asyncio.create_task(house.manager.create(goal, origin=ORIGIN))
+        for goal in ("Pay the rent", "pay the rent!")
+    ]
+    await settle()
+    house.journal.let_go()
+    created = await creations[0]
+    with pytest.raises(DuplicateTaskError) as caught:
+        await creations[1]
+    assert caught.value.existing is not None
+    assert caught.value.existing.id == created.id
+    await house.close()
+
+
+@virtual
+async def test_a_creation_that_could_not_be_stored_is_nobodys_duplicate() -> None:
+    """Both are refused for the disk, and the goal is free again."""
+    house = await House().open()
+    house.journal.hold()
+    creations = [
+        asyncio.create_task(house.manager.create("pay the rent", origin=ORIGIN))
+        for _ in range(2)
+    ]
+    await settle()
+    house.journal.failing = "the disk is full"
+    house.journal.let_go()
+    for creation in creations:
+        with pytest.raises(TaskStorageError):
+            await creation
+    house.journal.failing = None
+    await house.create("pay the rent")
+    await house.close()
+
+
+@virtual
+async def test_the_foreground_knows_what_is_being_created() -> None:
+    """It cannot name what it has not seen: it is told, once that is decided."""
+    house = await House().open()
+    house.journal.hold()
+    first = asyncio.create_task(house.manager.create("one", origin=ORIGIN))
+    await settle()
+    second = asyncio.create_task(
+        house.manager.create("two", origin=ORIGIN, distinct_from=())
+    )
+    await settle()
+    assert not second.done()
+    house.journal.let_go()
+    created = await first
+    with pytest.raises(DuplicateTaskError) as caught:
+        await second
+    assert [task.id for task in caught.value.outstanding] == [created.id]
+    await house.close()

@@ -57,6 +57,23 @@ async def test_endings_are_handed_out_in_the_order_in_which_they_happened() -> N
 
 
 @virtual
+async def test_looking_takes_nothing_away() -> None:
+    """However often somebody looks, the ending is still to be told, once."""
+    house = await House().open()
+    manager = house.manager
+    task = await house.ended()
+    for _ in range(3):
+        assert ids(manager.outstanding()) == ids(manager.tasks()) == [task.id]
+        assert manager.get(task.id).delivery is Delivery.QUEUED
+        assert manager.terminal_sequence == 1
+        assert manager.unheard() == []
+    assert ids(manager.claim("s")) == [task.id]
+    assert manager.claim("s") == []
+    assert manager.terminal_sequence == 1
+    await house.close()
+
+
+@virtual
 async def test_a_session_that_ends_gives_back_what_it_did_not_tell() -> None:
     """Claimed and half delivered alike, once."""
     house = await House().open()

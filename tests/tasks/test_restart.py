@@ -456,3 +456,49 @@ async def test_with_a_real_journal_on_a_real_disk(tmp_path: Path) -> None:
     assert manager.get(task_id).result == "the result"
     assert manager.outstanding() == []
     await manager.close()
+
+
+@virtual
+async def test_two_endings_with_one_number_get_their_own() -> None:
+    """Both were on their way to the disk, and the second number was not."""
+    house = await House().open()
+    first = await house.ended("first")
+    second = await house.ended("second")
+    for record in house.journal.records:
+        if record["id"] == second.id and record["terminal_sequence"]:
+            record["terminal_sequence"] = first.terminal_sequence
+    house = await house.crash()
+    assert house.manager.get(first.id).terminal_sequence == 1
+    assert house.manager.get(second.id).terminal_sequence == 2
+    assert [task.prompt for task in house.manager.claim("s")] == ["first", "second"]
+    house = await house.crash()
+    assert house.manager.get(second.id).terminal_sequence == 2
+    await house.close()
+
+
+@virtual
+async def test_what_comes_from_a_backup_waits_for_a_word() -> None:
+    """Queued and running work is held; questions, cancels and endings stay as they are."""
+    house = await House().open()
+    ended = await house.ended("ended")
+    asks = await house.waiting("asks")
+    running = await house.create("running")
+    queued = await house.create("queued")
+    journal = house.journal.crash()
+    await house.close()
+    house = House(journal=journal)
+    await house.manager.load(restored=True)
+    house.manager.start()
+    await settle()
+    assert house.runner.calls == []
+    assert house.manager.get(ended.id) == ended
+    assert house.manager.get(asks.id) == asks
+    for task_id in (running.id, queued.id):
+        action = house.manager.get(task_id).pending_user_action
+        assert action is not None
+        assert action.reason is ReasonClass.HELD
+        assert "restored backup" in action.details
+    await house.manager.respond(queued.id, "yes, do it")
+    await settle()
+    assert house.runner.last.request.goal == "queued"
+    await house.close()

@@ -19,6 +19,7 @@ from custom_components.aiden_duplex.tasks.errors import (
 )
 from custom_components.aiden_duplex.tasks.model import (
     Decision,
+    Heard,
     ReasonClass,
     Task,
     TaskEvent,
@@ -222,7 +223,7 @@ class TaskMachine(RuleBasedStateMachine):
         task_id = None if number is None else self.any_task(number)
         at = self.now
         work = self.house.manager.take_over(task_id)
-        if self.model.take_over(task_id, at):
+        if self.model.take_over(task_id, at, self.wall):
             # A run that does not return at once is not waited for any longer.
             self.wait(work)
         else:
@@ -346,6 +347,19 @@ class TaskMachine(RuleBasedStateMachine):
         self.model.acknowledge(wanted)
         self.after()
 
+    @has_tasks
+    @rule(numbers=st.sets(NUMBERS, max_size=4), again=st.booleans())
+    def hear_or_tell_again(self, numbers: set[int], again: bool) -> None:
+        """Somebody hears endings, or they are told once more."""
+        wanted = {self.any_task(number) for number in numbers}
+        manager = self.house.manager
+        if again:
+            self.call(lambda: manager.retell(wanted))
+            self.model.retell(wanted)
+        else:
+            self.call(lambda: manager.hear(wanted, Heard.SHOWN))
+            self.model.hear(wanted)
+
     @rule(session=SESSIONS)
     def release(self, session: str) -> None:
         """End a session."""
@@ -366,6 +380,7 @@ class TaskMachine(RuleBasedStateMachine):
     def restart(self, orderly: bool, hours: int) -> None:
         """Stop or crash, and start again, perhaps much later."""
         self.collect_runs()
+        stopped = self.wall if orderly else None
         journal = self.house.journal.crash()
         self.wait(self.house.close())
         if orderly:
@@ -375,7 +390,7 @@ class TaskMachine(RuleBasedStateMachine):
             # What the dying house still published never happened.
             self.forget_unwritten(journal.records)
         self.house = self.wait(self.opened(House(journal=journal, away=away)))
-        self.model.restart(self.wall)
+        self.model.restart(self.wall, stopped)
         self.after()
 
     def forget_unwritten(self, records: list[dict[str, Any]]) -> None:
@@ -428,6 +443,8 @@ class TaskMachine(RuleBasedStateMachine):
                 task.terminal_sequence,
                 task.started_at is not None,
                 task.goal_revision,
+                task.tellings,
+                task.heard is not None,
             )
             assert seen == (
                 expected.status,
@@ -437,6 +454,8 @@ class TaskMachine(RuleBasedStateMachine):
                 expected.number,
                 expected.started,
                 expected.revision,
+                expected.tellings,
+                expected.heard,
             )
             if task.status == "completed" and task.outcome == "achieved":
                 assert task.applied_revision == task.goal_revision
@@ -444,6 +463,7 @@ class TaskMachine(RuleBasedStateMachine):
             assert task.applied_revision <= task.goal_revision
             assert bool(self.endings.get(task_id)) == expected.ended
         assert ids(manager.outstanding()) == model.outstanding()
+        assert ids(manager.unheard()) == model.unheard()
         assert ids(manager.tasks()) == list(reversed(model.tasks))
         assert manager.terminal_sequence == model.endings
         assert manager.halted == model.halted

@@ -1,6 +1,7 @@
 """A person takes the phone over, and the kill switch."""
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
@@ -10,6 +11,7 @@ from custom_components.aiden_duplex.tasks.errors import (
     TaskNotFoundError,
     TaskStorageError,
 )
+from custom_components.aiden_duplex.tasks.limits import TaskLimits
 from custom_components.aiden_duplex.tasks.model import (
     Outcome,
     ReasonClass,
@@ -267,4 +269,188 @@ async def test_a_changed_set_up_does_not_use_up_the_recoveries() -> None:
         house = await House(journal=journal).open()
         request = house.runner.last.request
         assert (request.task_id, request.recovered) == (task.id, True)
+    await house.close()
+
+
+@pytest.mark.parametrize("stop", ["take_over", "halt"])
+@pytest.mark.parametrize("end", ["complete", "pause"])
+def test_an_end_that_is_being_written_stays_the_last_word(stop: str, end: str) -> None:
+    """Memory and disk agree, whatever is said while the end is on its way there."""
+
+    @virtual
+    async def scenario() -> None:
+        house = await House().open()
+        task = await house.create()
+        house.journal.hold()
+        getattr(house.runner.last, end)()
+        await settle()
+        stopping = asyncio.create_task(getattr(house.manager, stop)())
+        await settle()
+        house.journal.let_go()
+        await stopping
+        await settle()
+        before = house.manager.get(task.id)
+        house = await house.crash(start=False)
+        after = house.manager.get(task.id)
+        assert (after.status, question(after), after.outcome) == (
+            before.status,
+            question(before),
+            before.outcome,
+        )
+        if end == "complete":
+            assert after.outcome is Outcome.ACHIEVED
+        else:
+            assert question(after) is ReasonClass.AMBIGUOUS
+        await house.close()
+
+    scenario()
+
+
+@virtual
+async def test_the_phone_stays_reserved_over_a_restart() -> None:
+    """For what is left of the time."""
+    house = await House().open()
+    first = await house.create("first")
+    await house.create("second")
+    await house.manager.take_over(first.id)
+    await asyncio.sleep(20)
+    house = await house.restart()
+    await asyncio.sleep(house.limits.reserve_s - 22)
+    assert not house.runner.calls
+    await asyncio.sleep(4)
+    assert house.runner.last.request.goal == "second"
+    await house.close()
+
+
+@virtual
+async def test_whoever_takes_over_is_not_hurried_by_the_option() -> None:
+    """An option of no reservation is about questions, not about one's own hands."""
+    house = await House(limits=TaskLimits(reserve_s=0)).open()
+    first = await house.create("first")
+    await house.create("second")
+    await house.manager.take_over(first.id)
+    await asyncio.sleep(100)
+    assert len(house.runner.calls) == 1
+    await house.close()
+
+
+@virtual
+async def test_taking_over_what_waits_keeps_the_phone_and_names_what_is_on_it() -> None:
+    """Nothing new starts; what runs already is another task, and that can be asked for."""
+    house = await House().open()
+    first = await house.waiting("first")
+    second = await house.create("second")
+    third = await house.create("third")
+    await house.manager.take_over(first.id)
+    assert [house.manager.on_the_phone] == [second.id]
+    house.runner.last.complete()
+    await settle()
+    assert [house.manager.on_the_phone] == [None]
+    assert house.manager.get(third.id).status is TaskStatus.QUEUED
+    await house.close()
+
+
+@virtual
+async def test_no_wait_right_after_the_answer() -> None:
+    """In the queue, or while the start is being written: it waits again, answer kept."""
+    for in_the_way in (True, False):
+        house = await House().open()
+        task = await house.waiting("first")
+        if in_the_way:
+            await house.create("in the way")
+        house.journal.delay_s = 1
+        await house.manager.respond(task.id, "done")
+        await settle()
+        runs = len(house.runner.calls)
+        taken = await house.manager.take_over(task.id)
+        assert question(taken) is ReasonClass.TAKE_OVER
+        await asyncio.sleep(10)
+        assert len(house.runner.calls) == runs
+        house = await house.crash(start=False)
+        assert question(house.manager.get(task.id)) is ReasonClass.TAKE_OVER
+        await house.close()
+
+
+@virtual
+async def test_what_is_just_starting_can_be_taken_over() -> None:
+    """Without naming it, as a person does."""
+    house = await House().open()
+    house.journal.delay_s = 1
+    task = await house.manager.create("goal", origin=ORIGIN)
+    await settle()
+    taken = await house.manager.take_over()
+    assert (taken.id, question(taken)) == (task.id, ReasonClass.TAKE_OVER)
+    await asyncio.sleep(10)
+    assert not house.runner.calls
+    await house.close()
+
+
+@virtual
+async def test_old_work_asks_when_the_kill_switch_is_turned_off() -> None:
+    """As after a restart: what was wanted yesterday is not simply done today."""
+    house = await House().open()
+    await house.create("running")
+    queued = await house.create("queued")
+    await house.manager.halt()
+    await asyncio.sleep(26 * 3600)
+    await house.manager.resume()
+    await settle()
+    assert question(house.manager.get(queued.id)) is ReasonClass.HELD
+    assert len(house.runner.calls) == 1
+    await house.close()
+
+
+@virtual
+async def test_what_a_start_decides_is_told_when_somebody_can_hear_it() -> None:
+    """A held task asks, and an automation gets the event."""
+    house = await House().open()
+    await house.create("old")
+    house = await house.restart(away=timedelta(hours=1), start=False)
+    assert house.events == []
+    house.manager.start()
+    assert house.events == ["needs_you old"]
+    await house.close()
+
+
+@virtual
+async def test_a_run_knows_that_an_earlier_one_has_begun() -> None:
+    """Also when nothing was cut off: what that run did is done."""
+    house = await House().open()
+    task = await house.waiting()
+    assert not house.runner.last.request.begun
+    house = await house.restart()
+    await house.manager.respond(task.id, "go on")
+    await settle()
+    assert house.runner.last.request.begun
+    await house.close()
+
+
+@virtual
+async def test_holding_before_the_start_lets_nothing_run() -> None:
+    """A stop that came while nobody was there."""
+    house = await House().open(start=False)
+    task = await house.create()
+    await house.manager.hold()
+    house.manager.start()
+    await asyncio.sleep(10)
+    assert question(house.manager.get(task.id)) is ReasonClass.TAKE_OVER
+    assert not house.runner.calls
+
+
+@virtual
+async def test_who_is_on_the_phone() -> None:
+    """The run, then the task that the phone is kept for, then nobody."""
+    house = await House().open()
+    seen = [house.manager.on_phone]
+    task = await house.create()
+    await settle()
+    seen.append(house.manager.on_phone)
+    await house.manager.take_over(task.id)
+    seen.append(house.manager.on_phone)
+    await asyncio.sleep(house.limits.reserve_s)
+    seen.append(house.manager.on_phone)
+    assert [on_phone and on_phone.id for on_phone in seen] == [
+        *(None, task.id, task.id, None)
+    ]
+    assert house.manager.get(task.id).is_waiting
     await house.close()

@@ -304,3 +304,39 @@ async def test_an_update_of_a_task_that_is_being_taken_over() -> None:
     found = after.manager.get(task.id)
     assert (found.prompt, found.is_waiting) == ("two", True)
     await after.close()
+
+
+@virtual
+async def test_a_start_on_its_way_to_the_disk_takes_no_update_back() -> None:
+    """No record with the old goal follows, so no crash brings that back."""
+    house = await House().open(start=False)
+    task = await house.create("old")
+    house.journal.hold()
+    update = asyncio.create_task(house.manager.update(task.id, "new"))
+    await settle()
+    house.manager.start()
+    await settle()
+    house.journal.let_go()
+    await update
+    await settle()
+    goals = [record["prompt"] for record in house.journal.records]
+    assert goals == ["old", "new", "new"]
+    assert house.runner.last.request.goal == "new"
+    await house.close()
+
+
+@virtual
+async def test_a_take_over_of_a_run_that_just_ended_does_not_bring_it_back() -> None:
+    """Its end was on its way to the disk; that is the last word on it."""
+    house = await House().open()
+    task = await house.create()
+    house.journal.hold()
+    house.runner.last.complete()
+    await settle()
+    over = asyncio.create_task(house.manager.take_over(task.id))
+    await settle()
+    house.journal.let_go()
+    assert (await over).status is TaskStatus.COMPLETED
+    house = await house.crash()
+    assert house.manager.get(task.id).status is TaskStatus.COMPLETED
+    await house.close()

@@ -162,6 +162,7 @@ class DeviceAgent(Runner):
             limits=self._limits,
             on_step=on_step,
             record=self._scribe.call,
+            record_notice=self._scribe.notice,
             take_up_steer=functools.partial(
                 self._take_up_steer, request.task_id, memory
             ),
@@ -244,7 +245,7 @@ class DeviceAgent(Runner):
             memory.commitments.settle()
         elif known and request.continuation is None:
             history.add_user(prompts.resumed())
-        if request.recovered:
+        if request.recovered or (request.begun and not known):
             history.add_user(prompts.notice(Interrupt.AGENT_RESTART))
         if request.continuation is not None:
             words = prompts.answer(

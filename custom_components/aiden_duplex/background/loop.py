@@ -58,6 +58,7 @@ class DeviceLoop:
         limits: LoopLimits,
         on_step: Callable[[str], None],
         record: Record,
+        record_notice: Callable[[str], Awaitable[None]],
         take_up_steer: Callable[[], Awaitable[None]],
         commitments: Commitments,
         spend: Spend,
@@ -73,7 +74,9 @@ class DeviceLoop:
         self._limits = limits
         self._on_step = on_step
         self._record = record
+        self._record_notice = record_notice
         self._guard = LoopGuard()
+        self._loans = phone.loans
         self._step = 0
         """The turn that is going on, from 1."""
         self._failures = 0
@@ -106,6 +109,8 @@ class DeviceLoop:
     async def _turn(self) -> RunResult | None:
         """Ask the model once and do what it says; return the end if this is one."""
         await self._take_up_steer()
+        if self._is_overtaken:
+            await self._look(acted=False)
         if self._black:
             if self._black_calls >= self._limits.black_calls:
                 self._history.add_user(
@@ -132,6 +137,10 @@ class DeviceLoop:
             self._fail(None)
             return None
         self._failures = 0
+        if self._is_overtaken:
+            # It was decided by a picture of before.
+            await self._answer(call, prompts.OVERTAKEN)
+            return None
         self._on_step(tools.STEPS[command.name])
         match command.name:
             case tools.FINISH:
@@ -194,9 +203,9 @@ class DeviceLoop:
 
         Returns the end if the person has to agree first.
         """
-        action = command.action
-        verdict = self._guard.judge(action)
-        trouble = self._guard.trouble
+        action, guard = command.action, self._guard
+        verdict = guard.judge(action)
+        trouble = guard.trouble
         if verdict is not Verdict.ALLOW and trouble is not None:
             await self._answer(call, prompts.error(prompts.refused_action(trouble)))
             if verdict is Verdict.STOP:
@@ -222,7 +231,10 @@ class DeviceLoop:
         self.unfinished = None
         await self._answer(call, result)
         screen = await self._look(acted=True)
-        trouble = self._guard.note(action, screen, changed=self._changed)
+        if guard is not self._guard:
+            # What the screen shows is not what this action led to.
+            return None
+        trouble = guard.note(action, screen, changed=self._changed)
         if trouble is not None:
             self._history.add_user(prompts.trouble(trouble))
         return None
@@ -299,16 +311,33 @@ class DeviceLoop:
             self._black_calls = 0
             self._unseen_act = False
         self._changed = seen.changed
+        screen = screens.fingerprint(seen.jpeg)
+        if overtaken := self._is_overtaken:
+            await self._take_up_loans(screen)
         self._history.add_picture(
             seen.jpeg,
             prompts.screen(
                 seen,
                 step=self._step + 1,
                 steps=self._limits.steps,
-                acted=acted,
+                acted=acted and not overtaken,
             ),
         )
-        return screens.fingerprint(seen.jpeg)
+        return screen
+
+    @property
+    def _is_overtaken(self) -> bool:
+        """Return whether somebody else used the phone since the last look."""
+        return self._phone.loans != self._loans
+
+    async def _take_up_loans(self, screen: screens.Fingerprint | None) -> None:
+        """Tell the model that somebody else used the phone; the guard begins anew."""
+        self._loans = self._phone.loans
+        self._guard = LoopGuard()
+        self._guard.begin(screen)
+        notice = prompts.notice(Interrupt.PREEMPTED)
+        self._history.add_user(notice)
+        await self._record_notice(notice)
 
     async def _observe(self) -> Observation:
         """Return what the screen shows; without a picture the run is over."""

@@ -10,6 +10,14 @@ from ..phone.types import Key, Observation, Point
 class PhoneControl(Protocol):
     """The phone under a lease; every failure is a ``PhoneError``."""
 
+    @property
+    def loans(self) -> int:
+        """Return how often the phone was lent for a single act of somebody else.
+
+        The owner of the lease must look again afterwards; ``observe`` waits for that.
+        """
+        ...
+
     def acquire(self, owner: str) -> Lease:
         """Take control of the phone.
 

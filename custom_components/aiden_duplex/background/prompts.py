@@ -77,6 +77,12 @@ INTERRUPTED_CALL = json.dumps(
 NOT_EXECUTED = json.dumps(
     {"ok": False, "error": "Not executed: only the first call of an answer is run."}
 )
+OVERTAKEN = json.dumps(
+    {
+        "ok": False,
+        "error": "Not executed, nothing was sent: somebody else used the phone meanwhile. Look at the new picture.",
+    }
+)
 ASKED = "The person is being asked; the run pauses here."
 BLACK_DETAILS = (
     "The phone's screen is black in the picture: it is asleep, or an app hides it."
@@ -119,6 +125,7 @@ class Interrupt(StrEnum):
     TAKE_OVER = "take_over"
     DEADLINE_EXCEEDED = "deadline_exceeded"
     STEER = "steer"
+    PREEMPTED = "preempted"
     MODEL_ERROR = "model_error"
     EXECUTION_ERROR = "execution_error"
     AGENT_RESTART = "agent_restart"
@@ -132,6 +139,7 @@ _INTERRUPTS = {
     Interrupt.TAKE_OVER: "The person took the phone over here to do a part themself.",
     Interrupt.DEADLINE_EXCEEDED: "The time for the work ran out here.",
     Interrupt.STEER: "The goal was replaced here.",
+    Interrupt.PREEMPTED: "Somebody else used the phone here; the goal is the same.",
     Interrupt.MODEL_ERROR: "The model failed here.",
     Interrupt.EXECUTION_ERROR: "The work failed here.",
     Interrupt.AGENT_RESTART: "The work before this was cut off by a restart.",

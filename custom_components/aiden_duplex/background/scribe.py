@@ -50,6 +50,11 @@ class Scribe:
         ]
         self._owed.append(tuple(entries))
 
+    async def notice(self, text: str) -> None:
+        """Append a notice."""
+        self.owe_notice(text)
+        await self._write()
+
     def owe_notice(self, text: str) -> None:
         """Append a notice with whatever is written next: a run that is stopped cannot wait."""
         self._owed.append((self._entry(Role.NOTICE, text),))

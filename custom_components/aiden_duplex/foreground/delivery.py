@@ -1,15 +1,16 @@
 """What finished or asks something leads the next reply, once, and again if it was cut off."""
 
+import asyncio
+
 from ..models.realtime.session import Notice
-from ..tasks.errors import TaskNotFoundError
 from ..tasks.manager import TaskManager
-from ..tasks.model import Delivery as DeliveryState, Task, TaskStatus
+from ..tasks.model import Heard, Task, TaskStatus
 from .task_view import update_notice
 
 MAX_UPDATES = 10
 """Results in one message; more wait for the next one."""
-MAX_TRIES = 3
-"""How often a report that was cut off is made; after that it stays unheard (architecture)."""
+NOTE_S = 1.0
+"""How long it is waited that a lookup is durable; as long as a cancel waits."""
 
 
 class Delivery:
@@ -20,7 +21,8 @@ class Delivery:
         self._tasks = tasks
         self._questions: dict[str, str] = {}
         self._heard_questions: dict[str, str] = {}
-        self._tries: dict[str, int] = {}
+        self._read: set[str] = set()
+        """Endings that the model looked up in the turn that is going on."""
         self._report: tuple[Task, ...] = ()
         self._is_acknowledged = False
 
@@ -28,7 +30,9 @@ class Delivery:
     def unheard(self) -> tuple[str, ...]:
         """Return the tasks whose report was cut off each time it was made."""
         return tuple(
-            task_id for task_id, tries in self._tries.items() if tries >= MAX_TRIES
+            task.id
+            for task in self._tasks.unheard()
+            if task.tellings >= self._tasks.most_tellings
         )
 
     @property
@@ -49,6 +53,22 @@ class Delivery:
         if task.pending_user_action is not None:
             self._questions[task.id] = task.pending_user_action.id
 
+    async def note_read(self, task: Task) -> None:
+        """Note that the model looked up how a task stands; an ending counts as told."""
+        self.note_question(task)
+        if not task.status.is_terminal:
+            return
+        self._read.add(task.id)
+        # It counts at once; a disk that hangs must not keep the model waiting.
+        noting = asyncio.get_running_loop().create_task(
+            self._tasks.mark_delivered(task.id),
+            name="aiden_duplex foreground note",
+            eager_start=True,
+        )
+        await asyncio.wait({noting}, timeout=NOTE_S)
+        if noting.done():
+            noting.result()
+
     def lead(self, session: str) -> Notice | None:
         """Claim what there is to tell; None when there is nothing."""
         claimed = self._tasks.claim(session)
@@ -64,41 +84,37 @@ class Delivery:
         return update_notice(self._report) if self._report else None
 
     async def acknowledge(self, session: str) -> None:
-        """Note that the model has it: it is not told again, unless the reply is cut off."""
+        """Note that the model has it; it is told again only if the person did not get it."""
         if self._is_acknowledged:
             return
         self._is_acknowledged = True
         for task in self._report:
             self.note_question(task)
+        self._tasks.retell(task.id for task in self._report if task.is_unheard)
         await self._tasks.acknowledge([task.id for task in self._report])
         self._tasks.release(session)
 
     def finish(self, session: str, *, was_heard: bool) -> None:
         """End the report: what the model did not get, or the person did not, is kept."""
-        for task in self._report if self._is_acknowledged else ():
-            if was_heard:
-                self._tries.pop(task.id, None)
-            elif task.is_waiting:
-                self._questions.pop(task.id, None)
-            else:
-                self._tries[task.id] = self._tries.get(task.id, 0) + 1
+        told = self._report if self._is_acknowledged else ()
         if was_heard:
+            self._tasks.hear([task.id for task in told], Heard.SHOWN)
+            self._tasks.hear(self._read, Heard.QUERIED)
             self._heard_questions = dict(self._questions)
+        else:
+            for task in told:
+                self._questions.pop(task.id, None)
         self._report = ()
+        self._read.clear()
         self._tasks.release(session)
 
     def _again(self) -> list[Task]:
-        """Return what was handed to the model, but cut off before the person had it."""
-        found = []
-        for task_id, tries in list(self._tries.items()):
-            try:
-                task = self._tasks.get(task_id)
-            except TaskNotFoundError:
-                del self._tries[task_id]
-                continue
-            if tries < MAX_TRIES and task.delivery is not DeliveryState.SUPPRESSED:
-                found.append(task)
-        return found
+        """Return what was handed to the model, but never reached the person."""
+        return [
+            task
+            for task in self._tasks.unheard()
+            if task.tellings < self._tasks.most_tellings
+        ]
 
     def _open_questions(self) -> list[Task]:
         """Return the tasks with a question that the model was not told."""

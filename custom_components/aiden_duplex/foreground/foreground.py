@@ -23,6 +23,7 @@ from ..models.realtime.session import (
     SessionConfig,
 )
 from ..storage.lines import storable
+from ..tasks.errors import TaskError
 from ..tasks.manager import TaskManager
 from ..tasks.model import Origin
 from .answer import Answer
@@ -43,6 +44,8 @@ ADMISSION_S = 5.0
 """How long a text waits for the one before it (architecture)."""
 CONNECT_S = 35.0
 """Backstop; the session's own deadlines for connecting and configuring are nearer."""
+MAX_HOLDS = 30
+"""How often a hold is renewed while a stop is being answered: two minutes; our choice."""
 IDLE_CLOSE_S = 300.0
 """A session without a text for so long is closed; our choice."""
 
@@ -128,6 +131,8 @@ class Foreground:
         self._idle_timer: asyncio.TimerHandle | None = None
         self._running: set[asyncio.Task[None]] = set()
         self._turns: dict[asyncio.Task[None], Answer] = {}
+        self._stopping: set[asyncio.Task[None]] = set()
+        """Turns that a stop word began."""
         self._is_closing = False
         self._sessions = 0
         self._last_end: Closed | None = None
@@ -177,12 +182,17 @@ class Foreground:
         text = storable(text).strip()
         if not text:
             return
-        if is_stop(text):
+        stops = is_stop(text)
+        if stops:
             self._stop()
         arrived_at = self._now()
         await self._admit()
         answer = Answer()
-        work = self._spawn(self._hold_turn(text, speaker, answer, arrived_at), "turn")
+        turn = self._hold_turn(text, speaker, answer, arrived_at)
+        work = self._spawn(self._see_stop_through(turn) if stops else turn, "turn")
+        if stops:
+            self._stopping.add(work)
+            work.add_done_callback(self._stopping.discard)
         self._turns[work] = answer
         work.add_done_callback(self._turns.pop)
         try:
@@ -207,16 +217,40 @@ class Foreground:
     def _stop(self) -> None:
         """Hold the phone and let the answer that is being given make way.
 
-        What was agreed to before is off, too.
+        What was agreed to before is off, too. An answer that itself answers a stop goes
+        on: cutting it would undo the stop.
         """
         self._tasks.withdraw_consents()
-        if self._hold is not None:
-            self._hold(HOLD_S)
+        self._hold_on()
         for work, answer in self._turns.items():
-            if not answer.is_over:
+            if not answer.is_over and work not in self._stopping:
                 busy = ForegroundBusyError(Guard.CANCELLING)
                 answer.finish(None if answer.has_text else busy)
                 work.cancel()
+
+    def _hold_on(self) -> None:
+        if self._hold is not None:
+            self._hold(HOLD_S)
+
+    async def _see_stop_through(self, turn: Coroutine[Any, Any, bool]) -> None:
+        """Hold the phone until the model has decided; if it cannot, pause the work.
+
+        Five seconds are not enough for a model that is slow or gone.
+        """
+        holding = asyncio.get_running_loop().create_task(self._keep_holding())
+        try:
+            decided = await turn
+        finally:
+            holding.cancel()
+        if not decided and not self._is_closing:
+            with contextlib.suppress(TaskError):
+                await self._tasks.take_over()
+
+    async def _keep_holding(self) -> None:
+        """Hold again and again, for as long as a turn may take."""
+        for _ in range(MAX_HOLDS):
+            await asyncio.sleep(HOLD_S - 1)
+            self._hold_on()
 
     async def _admit(self) -> None:
         """Wait for the text before; the turn releases the admission."""
@@ -236,8 +270,11 @@ class Foreground:
 
     async def _hold_turn(
         self, text: str, speaker: Origin, answer: Answer, arrived_at: datetime
-    ) -> None:
-        """Run a turn and keep the admission until nothing of it is left."""
+    ) -> bool:
+        """Run a turn and keep the admission until nothing of it is left.
+
+        Returns whether it was answered.
+        """
         self._stop_idle_timer()
         turn = self._turn = self._new_turn(text, speaker, answer, arrived_at)
         try:
@@ -246,11 +283,15 @@ class Foreground:
         except asyncio.CancelledError:
             answer.finish(ForegroundBusyError(Guard.CLOSING))
             await self._give_up(turn)
+            return False
         except Exception as err:
             # The caller gets it; a response that is out must not outlive it.
             _LOGGER.debug("An answer failed", exc_info=err)
             answer.finish(err)
             await self._give_up(turn)
+            return False
+        else:
+            return True
         finally:
             self._last_turn = turn.report
             self._turn = None
@@ -384,7 +425,7 @@ class Foreground:
             except Exception:
                 _LOGGER.exception("A listener failed")
 
-    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+    def _spawn(self, work: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
         # Eager: a task that is cancelled before its first step would not clean up.
         task = asyncio.get_running_loop().create_task(
             work, name=f"aiden_duplex foreground {name}", eager_start=True

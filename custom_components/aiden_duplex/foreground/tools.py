@@ -121,7 +121,8 @@ def task_error(err: TaskError) -> Output:
         case HaltedError():
             return error(
                 err.code,
-                "Nothing was created: the kill switch is on. Only the person can turn it off; tell them.",
+                "Nothing was created: the kill switch is on, and only the person can turn it off. "
+                "Tell them so.",
             )
         case TaskQueueFullError():
             return error(
@@ -161,9 +162,7 @@ async def _query(context: ToolContext, arguments: Mapping[str, Any]) -> Output:
     else:
         tasks = list(context.tasks.outstanding())
     for task in tasks[:WHOLE_VIEWS]:
-        context.delivery.note_question(task)
-        if task.status.is_terminal:
-            await context.tasks.mark_delivered(task.id)
+        await context.delivery.note_read(task)
     views = task_views(tasks)
     if task_id is not None:
         return views[0]
@@ -184,6 +183,8 @@ async def _cancel(context: ToolContext, arguments: Mapping[str, Any]) -> Output:
             "It had ended before: nothing was stopped, and what it did is not undone."
         )
     elif result.task.status.is_terminal:
+        # The model has it with this: it is not told once more.
+        await context.delivery.note_read(result.task)
         output["note"] = (
             "Stopped before it was done. What it did already is not undone."
         )
@@ -205,9 +206,17 @@ async def _update(context: ToolContext, arguments: Mapping[str, Any]) -> Output:
 async def _pause(context: ToolContext, arguments: Mapping[str, Any]) -> Output:
     task = await context.tasks.take_over(arguments.get("task_id"))
     output: Output = {"task_id": task.id, "status": str(task.status)}
+    on_the_phone = context.tasks.on_the_phone
     if task.is_waiting:
         # Who asked for it knows the question.
         context.delivery.note_question(task)
+    if task.is_waiting and on_the_phone not in (None, task.id):
+        output["note"] = (
+            "It waits already, but OTHER work is on the phone now, so the phone is NOT the "
+            "person's. Pause that one if they want the phone now."
+        )
+        output["on_the_phone"] = on_the_phone
+    elif task.is_waiting:
         output["note"] = (
             "Paused: the phone is the person's now. When they say that their part is done, "
             "pass that on with response_user_action."
@@ -250,6 +259,7 @@ async def _respond(context: ToolContext, arguments: Mapping[str, Any]) -> Output
         assent=assent,
     )
     if decision is Decision.REFUSED:
+        await context.delivery.note_read(task)
         return {
             "task_id": task.id,
             "status": str(task.status),

@@ -10,7 +10,11 @@ from homeassistant.util.hass_dict import HassKey
 from ..const import DOMAIN
 from ..tasks.model import Delivery, Outcome, Task, TaskEvent, TaskEventType, TaskStatus
 
-_MARKDOWN = re.compile(r"[\\`*_{}\[\]()<>#!|~&]")
+_MARKDOWN = re.compile(r"[\\`*_{}\[\]()<>#!|~&:@/]|(?<=www)\.", re.IGNORECASE)
+_UNSEEN = re.compile(
+    r"[^\S\n ]|[\u200b-\u200f\u202a-\u202e\u2066-\u2069\x00-\x09\x0b-\x1f\x7f]"
+)
+"""Control characters, and those that turn the direction of what follows."""
 _SHOWN: HassKey[dict[str, set[str]]] = HassKey(f"{DOMAIN}_notifications")
 """Ids of what was shown since Home Assistant started, by entry."""
 GOAL_LENGTH = 100
@@ -55,7 +59,7 @@ class TaskNotifier:
         for task in tasks:
             if task.is_waiting:
                 self._show_question(task)
-            elif task.delivery is Delivery.QUEUED:
+            elif task.delivery is Delivery.QUEUED or task.is_unheard:
                 self._show_end(task)
 
     def _show_question(self, task: Task) -> None:
@@ -93,8 +97,11 @@ def async_withdraw(hass: HomeAssistant, entry_id: str) -> None:
 
 
 def plain(text: str) -> str:
-    """Escape Markdown: what came from a screen or a model must not become a link."""
-    return _MARKDOWN.sub(r"\\\g<0>", text)
+    """Escape Markdown: what came from a screen or a model must not become a link.
+
+    That includes bare addresses, which are links without any mark.
+    """
+    return _MARKDOWN.sub(r"\\\g<0>", _UNSEEN.sub(" ", text))
 
 
 def _id(task: Task) -> str:

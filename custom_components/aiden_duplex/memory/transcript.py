@@ -115,6 +115,11 @@ class Transcript:
             return []
         return list(entries[starts[-user_turns:][0] :])
 
+    async def flush(self) -> None:
+        """Return when all that was appended so far is on the disk, or cannot be."""
+        if self._tasks:
+            await asyncio.wait(set(self._tasks))
+
     async def close(self) -> None:
         """Let go of the journal."""
         if self._tasks:

@@ -2,15 +2,16 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-import contextlib
+from contextlib import AbstractAsyncContextManager
 import logging
 
 from . import acts
 from .acts import Aim
+from .control import RELEASE_S, UNSETTLED, Control
 from .coordinates import TouchSpace
 from .driver import Act, Driver, DriverCaps
 from .hands import Hands
-from .lease import Lease, LeaseDesk
+from .lease import Lease
 from .observer import Observer, RunBlocking
 from .picture import PictureSource
 from .text import to_strokes
@@ -21,6 +22,7 @@ from .types import (
     LeaseRevokedError,
     LinkLostError,
     LinkState,
+    NoBoardError,
     NotObservedError,
     Observation,
     PictureError,
@@ -29,9 +31,6 @@ from .types import (
 
 _LOGGER = logging.getLogger(__name__)
 
-RELEASE_S = 7.0
-"""How long giving the lease back waits for the phone to be let go: a stop takes at most
-two rounds of a request (1 s), the act's safe point (1 s) and a question (1 s)."""
 LINK_RETRY_S = 0.25
 """Before an act that could not be sent is tried again."""
 MAX_TEXT = 2000
@@ -76,10 +75,7 @@ class PhoneController:
         )
         self._touch_space = touch_space
         self._link_deadline_s = link_deadline_s
-        self._desk = LeaseDesk()
-        self._observed: Lease | None = None
-        self._held_until: float | None = None
-        """The person said stop: until then nobody acts."""
+        self._control = Control(self._hands)
         self._was_away = False
         """The link was gone since the last look that was taken with the link up."""
         self._last_observation: Observation | None = None
@@ -87,7 +83,6 @@ class PhoneController:
         self._picture_ok = False
         self._callbacks: list[Callable[[], None]] = []
         self._watchers: list[Callable[[Observation], None]] = []
-        self._changed = asyncio.Event()
         self._unsubscribe: Callable[[], None] | None = None
 
     async def start(self) -> None:
@@ -97,10 +92,8 @@ class PhoneController:
             await self._driver.start()
 
     async def close(self) -> None:
-        """Take the lease back, let go of everything, leave nothing running."""
-        if (lease := self._desk.holder) is not None:
-            self._desk.fence(lease.owner)
-        self._changed.set()
+        """Take lease and loan back, let go of everything, leave nothing running."""
+        self._control.close()
         if self._driver is None or self._hands is None:
             return
         if self._unsubscribe is not None:
@@ -115,6 +108,11 @@ class PhoneController:
     def link(self) -> LinkState:
         """Return the state of the way to the phone's input."""
         return LinkState.DOWN if self._driver is None else self._driver.link
+
+    @property
+    def has_picture(self) -> bool:
+        """Return whether a source of the phone's picture is set up."""
+        return self._observer is not None
 
     @property
     def picture_ok(self) -> bool:
@@ -136,110 +134,94 @@ class PhoneController:
         self._watchers.append(callback)
         return lambda: self._watchers.remove(callback)
 
-    # The lease.
+    # Who may act; see :class:`.Control`.
 
     def acquire(self, owner: str) -> Lease:
-        """Give the control of the phone to an owner, who must look before acting.
+        """Give the control of the phone to an owner, who must look before acting."""
+        return self._control.acquire(owner)
 
-        Raises:
-            LeaseHeldError: Somebody has it, or the kill switch is on.
-
-        """
-        return self._desk.acquire(owner)
+    async def release(self, lease: Lease) -> None:
+        """Give the lease back; after this no report is sent for its owner."""
+        await self._control.release(lease)
 
     def revoke(self, owner: str) -> None:
-        """Let no new act of this owner start, end the running one, let go.
-
-        A text stops between two characters; a gesture finishes if at most 500 ms of it
-        remain. Never blocks; nothing happens if the owner has no lease.
-        """
-        if self._desk.revoke(owner):
-            self._end_acts(at_once=False)
+        """Let no new act of this owner start, end the running one, let go."""
+        self._control.revoke(owner)
 
     def fence(self, owner: str) -> None:
         """Take the lease from an owner who does not give it back, and let go at once."""
-        if self._desk.fence(owner):
-            self._end_acts(at_once=True)
+        self._control.fence(owner)
 
     def hold(self, seconds: float) -> None:
-        """Let nobody act for so long; the running act ends at its safe point.
-
-        For a stop word: who has the lease keeps it, but must look again when the time
-        is over, and :meth:`observe` waits for that. Never blocks.
-        """
-        until = asyncio.get_running_loop().time() + seconds
-        self._held_until = max(until, self._held_until or until)
-        self._end_acts(at_once=False)
+        """Let nobody act for so long, for a stop word."""
+        self._control.hold(seconds)
 
     def halt(self) -> None:
-        """Take the lease from whoever has it, let go of everything at once, give it to nobody.
-
-        The kill switch; holds until :meth:`resume`. Never blocks.
-        """
-        self._desk.halted = True
-        if (lease := self._desk.holder) is not None:
-            self._desk.fence(lease.owner)
-        self._end_acts(at_once=True)
+        """Take the phone from everybody at once, until :meth:`resume`: the kill switch."""
+        self._control.halt()
 
     def resume(self) -> None:
         """Turn the kill switch off."""
-        self._desk.halted = False
+        self._control.resume()
 
     @property
     def is_held(self) -> bool:
         """Return whether a stop word holds everybody now."""
-        until = self._held_until
-        return until is not None and asyncio.get_running_loop().time() < until
+        return self._control.is_held
 
-    async def release(self, lease: Lease) -> None:
-        """Give the lease back; after this no report is sent for its owner.
+    @property
+    def loans(self) -> int:
+        """Return how often the phone was lent so far."""
+        return self._control.loans
 
-        Waits until the running act has ended and everything is let go, at most 7 s.
+    def recall(self) -> None:
+        """End the loan, if the phone is lent."""
+        self._control.recall()
+
+    def borrow(
+        self, owner: str, *, preempt: bool = False, reserved: bool = False
+    ) -> AbstractAsyncContextManager[Lease]:
+        """Lend the phone for a single act, if it can be done now.
+
+        Raises:
+            NoBoardError: No board is set up.
+            LinkLostError: The phone cannot be reached now.
+            LeaseHeldError: As :meth:`.Control.borrow`, on entering.
+
         """
-        try:
-            if self._desk.is_valid(lease):
-                self.revoke(lease.owner)
-            if self._hands is not None:
-                await self._hands.at_rest(RELEASE_S)
-        finally:
-            self._desk.free(lease)
+        if self._hands is None:
+            raise NoBoardError("no board is set up for the phone; nothing was sent")
+        if self.link is not LinkState.UP:
+            raise LinkLostError(f"{self._link_trouble}; nothing was sent")
+        return self._control.borrow(owner, preempt=preempt, reserved=reserved)
 
     # Looking.
 
     async def observe(self, lease: Lease) -> Observation:
         """Return what the screen shows, fresh and at rest; allows the lease to act.
 
-        Waits while a stop word holds everybody.
+        Waits while a stop word holds everybody, and for the end of a loan.
 
         Raises:
             PictureError: No usable picture within the deadline.
             LeaseRevokedError: The lease is no longer valid.
 
         """
-        self._desk.check(lease)
+        self._control.check(lease)
         if self._observer is None:
             raise PictureError("no source of the phone's picture is set up")
         while True:
-            await self._until_not_held(lease)
+            await self._control.until_free(lease)
+            loans = self._control.loans
             observation = await self._look(self._observer, lease)
-            self._desk.check(lease)
-            if not self.is_held:
+            self._control.check(lease)
+            if not self.is_held and self._control.loans == loans:
                 break
         self._last_observation = observation
-        self._observed = lease
+        self._control.observed = lease
         for watcher in tuple(self._watchers):
             _guarded(watcher, observation)
         return observation
-
-    async def _until_not_held(self, lease: Lease) -> None:
-        """Wait until no stop word holds; a lease that is taken back ends the wait."""
-        while self.is_held:
-            self._changed.clear()
-            self._desk.check(lease)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout_at(self._held_until):
-                    await self._changed.wait()
-        self._desk.check(lease)
 
     async def _look(self, observer: Observer, lease: Lease) -> Observation:
         """Return a fresh observation after the last act."""
@@ -254,7 +236,7 @@ class PhoneController:
         self._was_away = self.link is not LinkState.UP
         observation = await observer.observe(
             acted_at=acted_at if is_new else None,
-            check=lambda: self._desk.check(lease),
+            check=lambda: self._control.check(lease),
         )
         self._looked_at = started_at
         return observation
@@ -298,7 +280,7 @@ class PhoneController:
             UnsupportedTextError: Some characters cannot be typed; nothing was typed.
 
         """
-        self._check(lease)
+        self._control.check_act(lease)
         if len(text) > MAX_TEXT:
             raise ActRefusedError(
                 f"a text has at most {MAX_TEXT} characters; nothing was typed"
@@ -310,7 +292,7 @@ class PhoneController:
 
     async def press_key(self, lease: Lease, key: Key) -> None:
         """Press a key."""
-        self._check(lease)
+        self._control.check_act(lease)
         await self._act(lease, lambda caps: [acts.key(key, caps)])
 
     async def _act(
@@ -321,33 +303,41 @@ class PhoneController:
         Whatever happened while the link was away, the last picture is older than it.
         """
         if self._hands is None:
-            raise ActRefusedError("no board is set up for the phone; nothing was sent")
+            raise NoBoardError("no board is set up for the phone; nothing was sent")
         loop = asyncio.get_running_loop()
+        loans = self._control.loans
         deadline = loop.time() + self._link_deadline_s
         while True:
             caps = await self._wait_for_link(lease, deadline)
-            if self._was_away:
-                self._observed = None
+            if self._was_away and self._control.observed == lease:
+                self._control.observed = None
                 raise NotObservedError(
                     "the link to the phone was away and is back: look at the screen "
                     "before acting; nothing was sent"
                 )
             try:
-                await self._hands.play(build(caps), lambda: self._check(lease))
+                await self._hands.play(
+                    build(caps), lambda: self._control.check_act(lease)
+                )
             except LinkLostError:
                 self._was_away = True
                 if loop.time() + LINK_RETRY_S > deadline:
                     raise
                 await asyncio.sleep(LINK_RETRY_S)
             except LeaseRevokedError as err:
-                self._observed = None
-                if not self._desk.is_valid(lease):
+                self._control.observed = None
+                if not self._control.is_valid(lease):
                     raise
+                why = (
+                    "the person said stop"
+                    if self._control.loans == loans
+                    else "somebody else used the phone"
+                )
                 raise ActUnknownError(
-                    "the person said stop, and the act was broken off on the way"
+                    f"{why}, and the act was broken off on the way"
                 ) from err
             except ActUnknownError, asyncio.CancelledError:
-                self._observed = None
+                self._control.observed = None
                 raise
             else:
                 return
@@ -357,42 +347,31 @@ class PhoneController:
         try:
             async with asyncio.timeout_at(deadline):
                 while True:
-                    self._changed.clear()
-                    self._check(lease)
+                    self._control.changed.clear()
+                    self._control.check_act(lease)
                     if self._driver is not None and self._driver.caps is not None:
                         if self._driver.link is LinkState.UP:
                             return self._driver.caps
-                    await self._changed.wait()
+                    await self._control.changed.wait()
         except TimeoutError:
-            what = (
-                "the phone is not connected to the board"
-                if self.link is LinkState.NO_PHONE
-                else "the board does not answer"
-            )
             raise LinkLostError(
-                f"{what}, for {self._link_deadline_s:.0f} s now; nothing was sent"
+                f"{self._link_trouble}, for {self._link_deadline_s:.0f} s now; "
+                "nothing was sent"
             ) from None
+
+    @property
+    def _link_trouble(self) -> str:
+        """Return why the phone cannot be reached."""
+        if self.link is LinkState.NO_PHONE:
+            return "the phone is not connected to the board"
+        return "the board does not answer"
 
     def _aim(self, lease: Lease) -> Aim:
         """Return how to hit what the last observation shows."""
-        self._check(lease)
-        assert self._last_observation is not None
+        self._control.check_act(lease)
+        if self._control.observed != lease or self._last_observation is None:
+            raise NotObservedError(UNSETTLED)
         return Aim(self._last_observation, self._touch_space)
-
-    def _check(self, lease: Lease) -> None:
-        """Refuse an act under a lease that is not valid or has not looked."""
-        self._desk.check(lease)
-        if self._observed != lease or self.is_held:
-            raise NotObservedError(
-                "the screen is unsettled: look at it before acting; nothing was sent"
-            )
-
-    def _end_acts(self, *, at_once: bool) -> None:
-        """Stop what runs and wake what waits."""
-        self._observed = None
-        if self._hands is not None:
-            self._hands.let_go(at_once=at_once)
-        self._changed.set()
 
     def _note_picture(self, ok: bool) -> None:
         """Tell of a change between pictures and none."""
@@ -408,7 +387,7 @@ class PhoneController:
 
     def _notify(self) -> None:
         """Wake what waits and tell the subscribers."""
-        self._changed.set()
+        self._control.changed.set()
         for callback in tuple(self._callbacks):
             _guarded(callback)
 

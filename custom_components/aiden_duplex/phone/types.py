@@ -98,6 +98,18 @@ class LeaseHeldError(PhoneError):
     """Somebody else controls the phone."""
 
 
+class HaltedPhoneError(LeaseHeldError):
+    """The kill switch is on: nobody gets the phone."""
+
+
+class StoppedPhoneError(LeaseHeldError):
+    """The person said stop a moment ago: nobody gets the phone until that is over."""
+
+
+class LentPhoneError(LeaseHeldError):
+    """Somebody has the phone for a single act."""
+
+
 class LeaseRevokedError(PhoneError):
     """The lease is no longer valid: nothing was sent."""
 
@@ -116,6 +128,14 @@ class ActUnknownError(PhoneError):
 
 class ActRefusedError(PhoneError):
     """The board or the driver cannot do this (out of range, busy, not in this profile)."""
+
+
+class NoBoardError(ActRefusedError):
+    """No way to the phone's input is set up; nothing was sent."""
+
+
+class UnsuitableTextError(ActRefusedError):
+    """A text is empty, too long or of several lines; nothing was typed."""
 
 
 class UnsupportedTextError(PhoneError):

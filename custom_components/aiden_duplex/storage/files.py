@@ -33,7 +33,7 @@ class FileLayer(Protocol):
     """What the journal needs of a file system. Every method may raise ``OSError``."""
 
     def make_folder(self, path: Path) -> None:
-        """Make the folder, for this user alone."""
+        """Make the folder, for this user alone; its name is on the disk on return."""
         ...
 
     def read(self, path: Path) -> bytes | None:
@@ -97,8 +97,13 @@ class OsFiles(FileLayer):
 
     @override
     def make_folder(self, path: Path) -> None:
-        """Make the folder, mode 0700."""
-        path.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+        """Make the folder, mode 0700, and those above it."""
+        if not path.parent.exists():
+            self.make_folder(path.parent)
+        if not path.exists():
+            path.mkdir(mode=_FOLDER_MODE, exist_ok=True)
+            # Without it all in it could be gone after a power cut, synced or not.
+            self.sync_folder(path.parent)
         _restrict(path, _FOLDER_MODE)
 
     @override

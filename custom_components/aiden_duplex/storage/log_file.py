@@ -41,7 +41,7 @@ class LogFile:
         self.trouble: str | None = None
 
     def open(self) -> list[Record]:
-        """Read and repair the file, and make it ready for writing.
+        """Read and repair the file, and make it ready for writing; what is returned is durable.
 
         After a failure this also drops what was written but never acknowledged.
 
@@ -64,6 +64,9 @@ class LogFile:
                 self._repair(data, result)
             good = self._rotate(result.good)
             self._file = self._files.open_append(self._path)
+            # What a killed process wrote may be seen and not be on the disk yet.
+            self._file.sync()
+            self._files.sync_folder(self._path.parent)
         except OSError as err:
             raise self._failed(err) from err
         self._size = len(good)
@@ -199,10 +202,8 @@ class LogFile:
         try:
             file.truncate(min(len(data), len(result.good)))
             file.write(result.good[len(data) :])
-            file.sync()
         finally:
             file.close()
-        self._files.sync_folder(self._path.parent)
 
     def _write_temporary(self, data: bytes) -> None:
         self._files.remove(self._temporary)

@@ -2,8 +2,8 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 import logging
 
@@ -12,9 +12,17 @@ from .consents import Audit, changes
 from .errors import TaskNotFoundError
 from .ledger import Ledger
 from .limits import TaskLimits
-from .model import Delivery, Task, TaskEvent, TaskEventType, TaskStatus
+from .model import Consent, Delivery, Task, TaskEvent, TaskEventType, TaskStatus
 from .queue import Place, TaskQueue
-from .records import Stored, decode_all, encode, encode_switch, is_halted
+from .records import (
+    Stored,
+    decode_all,
+    encode,
+    encode_switch,
+    encode_watermark,
+    is_halted,
+    read_watermark,
+)
 from .recovery import recover
 from .slots import Rank, Slots
 
@@ -35,12 +43,15 @@ class Item:
     step: str | None = None
     session: str | None = None
     """Who claimed its ending."""
+    withheld: bool = False
+    """It is going to wait for a person, so it must not start."""
     hold_back: bool = False
     """A cancel came while the ending was being delivered: never queue it again."""
-    answering: bool = False
-    """An answer is on its way to the journal."""
-    spending: bool = False
-    """The use of a consent is on its way to the journal."""
+    withdrawn: Consent | None = None
+    """Counts no more, though its task may still have it: somebody said stop."""
+    changing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while a change is on its way to the disk that counts when it is there: the next
+    one must be made of what came of it, or its record would take the first one back."""
 
 
 class TaskBook:
@@ -62,6 +73,8 @@ class TaskBook:
         self.slots = Slots(limits.slots)
         self.sequence = 0
         """The number of the last ending."""
+        self.watermark = 0
+        """The number of the last ending that a session was opened for."""
         self.halted = False
         """The kill switch is on."""
         self.halts = 0
@@ -101,13 +114,15 @@ class TaskBook:
             reverse=True,
         )
 
-    async def load(self) -> None:
+    async def load(self, *, restored: bool) -> None:
         """Read the journal and decide what becomes of every task.
 
         Raises:
             JournalError: The journal cannot be read.
 
         """
+        # What is decided while loading is told when somebody can hear it.
+        self._publishing = True
         records = await self.ledger.open()
         found = decode_all(records)
         self.halted = is_halted(records)
@@ -115,16 +130,32 @@ class TaskBook:
             [
                 *(encode(stored) for stored in found.values()),
                 encode_switch(halted=self.halted),
+                encode_watermark(read_watermark(records)),
             ]
         )
-        for stored in found.values():
+        # Numbers of endings that are forgotten are not given again.
+        self.sequence = read_watermark(records)
+        for stored in _with_own_numbers(found.values()):
             self._items[stored.task.id] = Item(stored=stored)
             self._enqueue(stored)
             self.sequence = max(self.sequence, stored.task.terminal_sequence or 0)
         for item in sorted(self.items, key=_creation_order):
-            self._recover(item)
+            self._recover(item, restored=restored)
         self._retire()
         self._show_all()
+        # A start alone never speaks: what had ended before leads the next conversation.
+        self.raise_watermark(self.sequence)
+
+    def open_events(self) -> None:
+        """Publish what happened while loading, and from now on everything at once."""
+        self._publishing = False
+        self._emit()
+
+    def raise_watermark(self, sequence: int) -> None:
+        """Note that a session was opened for the endings up to a number."""
+        if sequence > self.watermark:
+            self.watermark = sequence
+            self.ledger.put(encode_watermark(sequence), owed=True)
 
     def save_switch(self, *, halted: bool) -> asyncio.Future[bool]:
         """Journal the kill switch; only that it is on is owed if that fails."""
@@ -159,7 +190,7 @@ class TaskBook:
 
     def apply(self, item: Item, stored: Stored, event: TaskEventType | None) -> None:
         """Let a task be in a new state and publish it."""
-        self._note_consents(item.stored, stored)
+        self._note_consents(item, stored)
         item.stored = stored = self._shown(stored)
         if stored.task.status is not TaskStatus.RUNNING or stored.task.is_waiting:
             item.step = None
@@ -269,15 +300,25 @@ class TaskBook:
             if not task.status.is_terminal and self.slots.of(task.id) is None:
                 item.stored = self._shown(self.with_place(item.stored))
 
-    def _note_consents(self, before: Stored, after: Stored) -> None:
+    def withdraw_consent(self, item: Item) -> None:
+        """Let the consent of a task count no more, at once and in memory alone.
+
+        The task itself stays as it is: a change of it may be on its way to the disk.
+        No consent outlives the process, so this need not be durable.
+        """
+        consent = item.stored.consent
+        if consent is None or consent.used_at or consent == item.withdrawn:
+            return
+        self._note_consents(item, replace(item.stored, consent=None))
+        item.withdrawn = consent
+
+    def _note_consents(self, item: Item, after: Stored) -> None:
         """Tell the audit what a change means for the task's consents."""
-        if self._audit is None:
+        before = item.stored.consent
+        if self._audit is None or (before and before == item.withdrawn):
             return
         noted = changes(
-            before.consent,
-            after.consent,
-            now=self.now(),
-            life_s=self.limits.consent_s,
+            before, after.consent, now=self.now(), life_s=self.limits.consent_s
         )
         for consent, state in noted:
             try:
@@ -291,7 +332,7 @@ class TaskBook:
         else:
             self.queue.discard(stored.task.id)
 
-    def _recover(self, item: Item) -> None:
+    def _recover(self, item: Item, *, restored: bool) -> None:
         """Apply the rules of recovery to one task."""
         after = recover(
             item.stored,
@@ -299,6 +340,7 @@ class TaskBook:
             limits=self.limits,
             first_place=self.queue.first_place(),
             sequence=self.sequence + 1,
+            restored=restored,
         )
         if after is item.stored:
             return
@@ -334,6 +376,22 @@ class TaskBook:
             del self._items[item.stored.task.id]
             self.slots.vacate(item.stored.task.id)
             self.ledger.forget(item.stored.task.id)
+
+
+def _with_own_numbers(found: Iterable[Stored]) -> Iterator[Stored]:
+    """Take the number from an ending that shares it; the recovery gives it the next one.
+
+    Two that ended together may have gone to the disk with one, and the process with them.
+    """
+    taken: set[int] = set()
+    for stored in found:
+        if (number := stored.task.terminal_sequence) is None:
+            yield stored
+        elif number in taken:
+            yield stored.with_task(terminal_sequence=None)
+        else:
+            taken.add(number)
+            yield stored
 
 
 def _creation_order(item: Item) -> tuple[datetime, Place]:

@@ -27,40 +27,36 @@ class ConsentDesk:
 
         ``is_live`` is whether the run that asks may still act.
         """
-        before = item.stored
-        now = self._book.now()
-        life_s = self._book.limits.consent_s
-        if (
-            item.spending
-            or not is_live()
-            or not consents.is_valid(before, act, screen, now=now, life_s=life_s)
-            or before.consent is None
-        ):
-            return False
-        after = replace(before, consent=replace(before.consent, used_at=now))
-        item.spending = True
-        try:
+        async with item.changing:
+            before = item.stored
+            now = self._book.now()
+            life_s = self._book.limits.consent_s
+            if (
+                not is_live()
+                or before.consent is None
+                or before.consent == item.withdrawn
+                or not consents.is_valid(before, act, screen, now=now, life_s=life_s)
+            ):
+                return False
+            after = replace(before, consent=replace(before.consent, used_at=now))
             saved = await self._book.save(after, owed=False)
-        finally:
-            item.spending = False
-        if item.stored is not before or not is_live():
-            # What was written of the use must not be the last word on it.
-            self._book.save(item.stored)
-            return False
-        if not saved:
-            _LOGGER.warning(
-                "A consent could not be stored as used, so nothing was done"
-            )
-            return False
-        self._book.apply(item, after, TaskEventType.CONSENT_USED)
-        return True
+            if item.stored is not before:
+                # A cancel does not wait. What was written of the use must not be the
+                # last word.
+                self._book.save(item.stored)
+                return False
+            if not is_live() or before.consent == item.withdrawn:
+                return False
+            if not saved:
+                _LOGGER.warning(
+                    "A consent could not be stored as used, so nothing was done"
+                )
+                return False
+            self._book.apply(item, after, TaskEventType.CONSENT_USED)
+            return True
 
     def withdraw_all(self) -> None:
         """Let no consent that was given so far be used; works when nothing can be stored."""
         self.withdrawals += 1
         for item in self._book.items:
-            stored = item.stored
-            if stored.consent is not None and stored.consent.used_at is None:
-                after = replace(stored, consent=None)
-                self._book.save(after)
-                self._book.apply(item, after, None)
+            self._book.withdraw_consent(item)

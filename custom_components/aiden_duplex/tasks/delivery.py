@@ -9,7 +9,8 @@ from collections.abc import Iterable
 import logging
 
 from .book import Item, TaskBook
-from .model import Delivery, Task, TaskEventType
+from .model import Delivery, Heard, Task, TaskEventType
+from .records import Stored
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -59,6 +60,25 @@ class DeliveryDesk:
         if task.status.is_terminal and task.is_outstanding:
             await self._delivered([item])
 
+    def retell(self, task_ids: Iterable[str]) -> None:
+        """Note that endings nobody had heard were handed to the model once more."""
+        wanted = set(task_ids)
+        for item in self._unheard():
+            task = item.stored.task
+            if task.id in wanted:
+                self._note(item, item.stored.with_task(tellings=task.tellings + 1))
+
+    def hear(self, task_ids: Iterable[str], evidence: Heard) -> None:
+        """Note what shows that a person got endings; others are ignored."""
+        wanted = set(task_ids)
+        for item in self._unheard():
+            if item.stored.task.id in wanted:
+                self._note(item, item.stored.with_task(heard=evidence))
+
+    def unheard(self) -> list[Task]:
+        """Return what was told without anybody hearing it, in the order of the endings."""
+        return [self._book.snapshot(item) for item in self._unheard()]
+
     def release(self, session: str) -> None:
         """Queue what a session claimed and did not tell."""
         for item in self._in(Delivery.CLAIMED, Delivery.DELIVERING):
@@ -82,11 +102,17 @@ class DeliveryDesk:
                 item.hold_back = True
                 never_again = item.stored.with_task(delivery=Delivery.SUPPRESSED)
                 return False, self._book.save(never_again)
+            case Delivery.DELIVERED if item.stored.task.is_unheard:
+                never_again = item.stored.with_task(tellings=self._book.limits.tellings)
+                return False, self._note(item, never_again)
             case _:
                 return False, None
 
     async def _delivered(self, items: list[Item]) -> None:
         """Settle at once, so that no release can bring them back; publish when durable."""
+        for item in items:
+            told = item.stored.task.tellings + 1
+            item.stored = item.stored.with_task(tellings=told)
         saved = [self._book.settle(item, Delivery.DELIVERED) for item in items]
         if not all([await one for one in saved]):
             _LOGGER.warning(
@@ -98,6 +124,17 @@ class DeliveryDesk:
     def _suppressed(self, item: Item) -> asyncio.Future[bool]:
         saved = self._book.settle(item, Delivery.SUPPRESSED)
         self._book.publish(item, TaskEventType.UPDATED)
+        return saved
+
+    def _unheard(self) -> list[Item]:
+        return [
+            item for item in self._in(Delivery.DELIVERED) if item.stored.task.is_unheard
+        ]
+
+    def _note(self, item: Item, stored: Stored) -> asyncio.Future[bool]:
+        """Let the book take over what was noted of an ending; returns its record."""
+        saved = self._book.save(stored)
+        self._book.apply(item, stored, None)
         return saved
 
     def _in(self, *states: Delivery) -> list[Item]:

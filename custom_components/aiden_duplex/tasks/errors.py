@@ -112,6 +112,16 @@ class NotRunningError(TaskError):
         self.task_id = task_id
 
 
+class RolloverError(TaskError):
+    """What was meant has just been replaced by something else."""
+
+    code = "rollover"
+
+    def __init__(self) -> None:
+        """Say so."""
+        super().__init__("another task or question has just taken its place")
+
+
 class NotUpdatableError(TaskError):
     """The task has ended or is being cancelled: its goal stays as it is."""
 

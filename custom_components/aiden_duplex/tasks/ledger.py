@@ -51,6 +51,7 @@ class Ledger:
         self._compact_at = limits.compact_from
         self._retry: asyncio.TimerHandle | None = None
         self._retry_s = _RETRY_S[0]
+        self._paused_until = 0.0
         self._closed = True
 
     @property
@@ -93,6 +94,15 @@ class Ledger:
         self._latest.pop(task_id, None)
         for put in (*self._writing, *self._waiting):
             put.forgotten = put.forgotten or put.record["id"] == task_id
+
+    async def flush(self) -> None:
+        """Return when nothing waits to be written; what is owed may stay."""
+        if (drainer := self._drainer) is not None:
+            await asyncio.wait({drainer})
+
+    def pause_compaction(self, seconds: float) -> None:
+        """Leave the journal's beginning alone for a while; 0 ends that."""
+        self._paused_until = asyncio.get_running_loop().time() + seconds
 
     async def close(self, deadline_s: float) -> None:
         """Write what waits, try once more what is owed, close the journal."""
@@ -204,8 +214,12 @@ class Ledger:
 
     async def _compact_if_long(self) -> None:
         needed = len(self._latest)
-        if self._trouble or self._count <= max(
-            self._compact_at, self._limits.compact_factor * needed
+        is_paused = asyncio.get_running_loop().time() < self._paused_until
+        if (
+            is_paused
+            or self._trouble
+            or self._count
+            <= max(self._compact_at, self._limits.compact_factor * needed)
         ):
             return
         try:

@@ -89,8 +89,10 @@ def taken_over(stored: Stored, *, now: datetime) -> Stored:
         "Say when that part is done; the work then goes on from there.",
         now=now,
     )
-    changed = stored.with_task(pending_user_action=question, updated_at=now)
-    return replace(changed, consent=None)
+    changed = stored.with_task(
+        status=TaskStatus.RUNNING, pending_user_action=question, updated_at=now
+    )
+    return replace(changed, resumed=False, consent=None)
 
 
 def halted(stored: Stored, *, now: datetime, sequence: int | None) -> Stored:
@@ -243,12 +245,13 @@ def handed_back(
     )
 
 
-def held(stored: Stored, *, now: datetime) -> Stored:
+def held(stored: Stored, *, now: datetime, restored: bool = False) -> Stored:
     """Return the task as it waits for somebody to say whether it is still wanted."""
     task = stored.task
+    why = "was found in a restored backup" if restored else "was held up by a restart"
     question = _question(
         ReasonClass.HELD,
-        f"This was asked for at {task.created_at:%Y-%m-%d %H:%M} UTC and was held up by a restart.",
+        f"This was asked for at {task.created_at:%Y-%m-%d %H:%M} UTC and {why}.",
         "Say whether it should still be done.",
         now=now,
     )

@@ -26,6 +26,8 @@ class TaskLimits:
     """Longest live step; fits a state attribute. Our choice."""
     stuck_s: float = 10.0
     """A cancelled run that has not returned by then is fenced (architecture)."""
+    take_over_reserve_s: float = 120.0
+    """After a take-over it stays at least so long, whatever the option says. Our choice."""
     take_over_s: float = 3.0
     """How long a take-over waits for the run to come to rest before it answers all the same."""
     run_s: float = 2 * 60 * 60.0
@@ -40,6 +42,12 @@ class TaskLimits:
     """How often a cut-off run is started again (architecture)."""
     hold_after: timedelta = timedelta(minutes=15)
     """Older work is not run after a restart without asking (architecture)."""
+    debounce_s: float = 0.5
+    """Endings within so long of each other are one batch (specification)."""
+    debounce_most_s: float = 10.0
+    """A batch is told of after so long, whatever still ends. Our choice."""
+    tellings: int = 3
+    """How often an ending is told that nobody seems to hear; then it stays unheard (architecture)."""
     remembered: int = 200
     """Ended tasks that are kept; undelivered ones are kept beyond it (our choice)."""
     undelivered: int = 1000

@@ -4,11 +4,13 @@ import asyncio
 from collections.abc import Callable, Collection, Coroutine, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
+import logging
 from typing import Any
 
 from ..storage.contract import JournalError, JournalProtocol
 from ..storage.lines import storable
 from . import consents, lifecycle
+from .arrivals import Arrivals
 from .book import Item, TaskBook
 from .consent_desk import ConsentDesk
 from .delivery import DeliveryDesk
@@ -26,11 +28,23 @@ from .errors import (
     TaskValueError,
 )
 from .limits import TaskLimits
-from .model import Assent, Decision, Origin, Task, TaskEvent, TaskEventType, TaskStatus
+from .model import (
+    Assent,
+    Decision,
+    Heard,
+    Origin,
+    Task,
+    TaskEvent,
+    TaskEventType,
+    TaskStatus,
+)
 from .queue import Lane
 from .records import Stored
 from .runner import Runner
+from .wake import WakeSignal
 from .worker import Worker
+
+_LOGGER = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,27 +80,45 @@ class TaskManager:
         self._consents = ConsentDesk(self._book)
         self._worker = Worker(self._book, self._consents, runner)
         self._desk = DeliveryDesk(self._book)
-        self._creating = asyncio.Lock()
+        self._wake = WakeSignal(self._book)
+        self._arrivals = Arrivals()
         self._operations: set[asyncio.Task[Task]] = set()
         self._open = False
 
-    async def load(self) -> None:
+    async def load(self, *, restored: bool = False) -> None:
         """Read the journal and decide what becomes of every task; nothing runs yet.
+
+        Args:
+            restored: The journal came from a backup, so what has not ended waits for
+                somebody to say whether it is still wanted.
 
         Raises:
             TaskStorageError: The journal cannot be read.
 
         """
         try:
-            await self._book.load()
+            await self._book.load(restored=restored)
         except JournalError as err:
             raise TaskStorageError(str(err)) from err
         self._open = True
 
+    async def flush(self) -> None:
+        """Return when all that was decided so far is on the disk, or cannot be."""
+        await self._book.ledger.flush()
+
+    def pause_compaction(self, seconds: float) -> None:
+        """Let the journal only grow for a while; 0 ends that."""
+        self._book.ledger.pause_compaction(seconds)
+
     def start(self) -> None:
         """Begin to work the queue. A second call does nothing."""
         if self._open:
+            self.open_events()
             self._worker.start()
+
+    def open_events(self) -> None:
+        """Tell the subscribers of today what was decided while loading."""
+        self._book.open_events()
 
     async def close(self, *, counts: bool = True) -> None:
         """Stop orderly within ``limits.close_s``: a run that is cut off will be recovered.
@@ -97,6 +129,7 @@ class TaskManager:
         if not self._open:
             return
         self._open = False
+        self._wake.close()
         await self._worker.stop(self._limits.close_s * 0.55, counts=counts)
         await self._book.ledger.close(self._limits.close_s * 0.35)
         if self._operations:
@@ -164,6 +197,12 @@ class TaskManager:
             return None
         return self._book.snapshot(min(begun, key=_begun_order))
 
+    @property
+    def on_phone(self) -> Task | None:
+        """Return the task that has the phone, or for whose person the phone is kept."""
+        item = self._worker.on_phone
+        return self._book.snapshot(item) if item is not None else None
+
     def slot(self, number: int) -> Task | None:
         """Return the task that is shown in a place, from 1; None if it is empty."""
         item = self._book.in_slot(number)
@@ -199,6 +238,9 @@ class TaskManager:
             cleared, saved = self._desk.suppress(item)
         elif item.stored.task.status is not TaskStatus.CANCELLING:
             saved = self._worker.cancel(item)
+        else:
+            # Said twice: the second caller, too, hears it when it is durable.
+            saved = self._book.save(item.stored)
         if saved is not None:
             await asyncio.wait({saved}, timeout=self._limits.cancel_save_s)
         return CancelResult(
@@ -230,8 +272,9 @@ class TaskManager:
         """Stop a run so that the person can do a part; the task then waits like for an answer.
 
         Nothing of the task reaches the phone from the moment of this call. Returns when
-        the run has come to rest, at the latest after ``limits.take_over_s``; a task that
-        waits already is returned as it is. Works when nothing can be stored.
+        the run has come to rest, at the latest after ``limits.take_over_s``. For a task
+        that waits already the phone is kept, but what else runs goes on: see
+        :attr:`on_the_phone`. Works when nothing can be stored.
 
         Args:
             task_id: The task; None for the one in work.
@@ -243,20 +286,36 @@ class TaskManager:
 
         """
         self._check_open()
-        item = self._book.find(task_id) if task_id else self._worker.active
+        item = self._book.find(task_id) if task_id else self._worker.begun
         if item is None:
             raise NotRunningError
-        if not item.stored.task.is_waiting:
-            over = self._worker.take_over(item)
-            if over is None:
-                raise NotRunningError(item.stored.task.id)
-            await asyncio.wait({over}, timeout=self._limits.take_over_s)
+        if item.stored.task.is_waiting:
+            # From now on nothing new starts; what runs already is another task.
+            self._worker.reserve(item)
+            return self._book.snapshot(item)
+        over = self._worker.take_over(item)
+        if over is None:
+            raise NotRunningError(item.stored.task.id)
+        await asyncio.wait({over}, timeout=self._limits.take_over_s)
         return self._book.snapshot(item)
+
+    @property
+    def on_the_phone(self) -> str | None:
+        """Return the id of the task whose run goes on or is about to start."""
+        item = self._worker.begun
+        return item.stored.task.id if item is not None else None
 
     @property
     def halted(self) -> bool:
         """Return whether the kill switch is on: nothing runs, nothing is created."""
         return self._book.halted
+
+    async def hold(self) -> None:
+        """Let what would run next wait for the person instead, before anything runs."""
+        self._check_open()
+        if (head := self._book.queue.head) is None:
+            return
+        await self._worker.set_aside(self._book.find(head), lifecycle.taken_over)
 
     async def halt(self) -> None:
         """Turn the kill switch on: the run fails at once, and nothing starts until :meth:`resume`.
@@ -270,6 +329,11 @@ class TaskManager:
         self._consents.withdraw_all()
         saved = self._book.save_switch(halted=True)
         await asyncio.wait({saved}, timeout=self._limits.cancel_save_s)
+        if not (saved.done() and saved.result()):
+            _LOGGER.error(
+                "The kill switch is on, but that could not be stored: a restart before "
+                "the disk works again would forget it"
+            )
 
     async def resume(self) -> None:
         """Turn the kill switch off; the queue is worked again. Durable on return.
@@ -288,7 +352,20 @@ class TaskManager:
             # It was turned on again meanwhile, and that counts.
             return
         self._book.halted = False
+        held = self._hold_old_work()
         self._worker.wake()
+        if held:
+            await asyncio.wait(held, timeout=self._limits.cancel_save_s)
+
+    def _hold_old_work(self) -> list[asyncio.Task[None]]:
+        """Ask about what has waited for long, instead of running it, as after a restart."""
+        now = self._book.now()
+        return [
+            self._worker.set_aside(item, lifecycle.held)
+            for item in tuple(self._book.items)
+            if item.stored.is_in_queue
+            and abs(now - item.stored.task.updated_at) > self._limits.hold_after
+        ]
 
     async def respond(
         self,
@@ -335,6 +412,17 @@ class TaskManager:
         """
         return self._book.subscribe(listener)
 
+    def subscribe_wake(self, listener: Callable[[int], None]) -> Callable[[], None]:
+        """Call a listener once per batch of endings; returns how to end that.
+
+        It gets the batch's number, for :meth:`activated`. A start alone makes no batch.
+        """
+        return self._wake.subscribe(listener)
+
+    def activated(self, sequence: int) -> None:
+        """Note that a session was opened for a batch: it opens no other one."""
+        self._book.raise_watermark(min(sequence, self._book.sequence))
+
     @property
     def terminal_sequence(self) -> int:
         """Return the number of the last ending; it rises with every one."""
@@ -356,6 +444,26 @@ class TaskManager:
         """Let endings that a session claimed and did not deliver wait again."""
         self._desk.release(session)
 
+    def retell(self, task_ids: Iterable[str]) -> None:
+        """Note that endings nobody had heard were handed to the model once more."""
+        self._desk.retell(task_ids)
+
+    def hear(self, task_ids: Iterable[str], evidence: Heard) -> None:
+        """Note what shows that a person got endings that were told; others are ignored."""
+        self._desk.hear(task_ids, evidence)
+
+    def unheard(self) -> list[Task]:
+        """Return what was told without anybody hearing it, in the order of the endings.
+
+        It is told again as long as ``tellings`` is below ``limits.tellings``.
+        """
+        return self._desk.unheard()
+
+    @property
+    def most_tellings(self) -> int:
+        """Return how often an unheard ending is told at most."""
+        return self._limits.tellings
+
     async def mark_delivered(self, task_id: str) -> None:
         """Note that an ending was read by a query; no effect on other tasks.
 
@@ -373,36 +481,38 @@ class TaskManager:
         *,
         repeat: bool,
     ) -> Task:
-        # One at a time: two creations must see each other as duplicates.
-        async with self._creating:
+        while True:
             self._check_open()
             if self._book.halted:
                 raise HaltedError
             refuse_duplicate(
                 goal, self.outstanding(), distinct_from=distinct_from, repeat=repeat
             )
-            queue = self._book.queue
-            if queue.new_tasks >= self._limits.queued:
-                raise TaskQueueFullError(self._limits.queued)
-            stored = lifecycle.created(
-                goal,
-                origin=origin,
-                now=self._book.now(),
-                place=queue.next_place(Lane.NEW),
-            )
-            stored = self._book.with_place(stored)
+            # Two creations must see each other as duplicates, once they are decided.
+            first = self._arrivals.in_the_way(goal, of_all=distinct_from is not None)
+            if not first or (repeat and distinct_from is None):
+                break
+            await asyncio.wait(first)
+        queue = self._book.queue
+        if queue.new_tasks + len(self._arrivals) >= self._limits.queued:
+            raise TaskQueueFullError(self._limits.queued)
+        stored = lifecycle.created(
+            goal,
+            origin=origin,
+            now=self._book.now(),
+            place=queue.next_place(Lane.NEW),
+        )
+        stored = self._book.with_place(stored)
+        with self._arrivals.arriving(goal):
             if not await self._book.save(stored, owed=False):
                 raise TaskStorageError(self._book.ledger.trouble)
             return self._book.snapshot(self._book.add(stored))
 
     async def _update(self, item: Item, goal: str) -> Task:
-        # The task may go on while the new goal is on its way to the disk: then again.
-        while True:
+        async with item.changing:
             before = item.stored
             status = before.task.status
             if status.is_terminal or status is TaskStatus.CANCELLING:
-                # What was written of the new goal must not be the last word on it.
-                self._book.save(before)
                 raise NotUpdatableError(before.task.id)
             after = lifecycle.updated(
                 before,
@@ -411,13 +521,17 @@ class TaskManager:
                 place=self._book.queue.next_place(Lane.RESUMED),
             )
             saved = await self._book.save(after, owed=False)
-            if item.stored is before:
-                break
-        if not saved:
-            raise TaskStorageError(self._book.ledger.trouble)
-        self._book.apply(item, after, TaskEventType.UPDATED)
-        self._worker.steer(item)
-        return self._book.snapshot(item)
+            if item.stored is not before:
+                # A cancel does not wait. What was written of the new goal must not be
+                # the last word.
+                self._book.save(item.stored)
+                raise NotUpdatableError(before.task.id)
+            if not saved:
+                raise TaskStorageError(self._book.ledger.trouble)
+            self._book.apply(item, after, TaskEventType.UPDATED)
+            if (foretold := self._worker.steer(item)) is not None:
+                await foretold
+            return self._book.snapshot(item)
 
     async def _respond(
         self,
@@ -427,36 +541,33 @@ class TaskManager:
         question_id: str | None,
         assent: Assent | None,
     ) -> Task:
-        before = item.stored
-        action = before.task.pending_user_action
-        if action is None or not before.task.is_waiting or item.answering:
-            raise NotWaitingError(before.task.id)
-        if question_id not in (None, action.id):
-            raise StaleQuestionError(before.task.id)
-        if action.consent and decision is Decision.ANSWERED and assent is None:
-            raise ConsentNeedsPersonError(before.task.id)
-        withdrawals = self._consents.withdrawals
-        item.answering = True
-        try:
+        async with item.changing:
+            before = item.stored
+            action = before.task.pending_user_action
+            if action is None or not before.task.is_waiting:
+                raise NotWaitingError(before.task.id)
+            if question_id not in (None, action.id):
+                raise StaleQuestionError(before.task.id)
+            if action.consent and decision is Decision.ANSWERED and assent is None:
+                raise ConsentNeedsPersonError(before.task.id)
+            withdrawals = self._consents.withdrawals
             after = self._answered(before, message, decision, assent)
             saved = await self._book.save(after, owed=False)
-        finally:
-            item.answering = False
-        if item.stored is not before:
-            # What was written of the answer must not be the last word on it.
-            self._book.save(item.stored)
-            raise NotWaitingError(before.task.id)
-        if not saved:
-            raise TaskStorageError(self._book.ledger.trouble)
-        if after.consent and withdrawals != self._consents.withdrawals:
-            # Somebody said stop after the yes.
-            after = replace(after, consent=None)
-            self._book.save(after)
-        if after.task.status.is_terminal:
-            self._book.finish(item, after)
-        else:
-            self._book.apply(item, after, TaskEventType.ANSWERED)
-        return self._book.snapshot(item)
+            if item.stored is not before:
+                # What was written of the answer must not be the last word on it.
+                self._book.save(item.stored)
+                raise NotWaitingError(before.task.id)
+            if not saved:
+                raise TaskStorageError(self._book.ledger.trouble)
+            if after.consent and withdrawals != self._consents.withdrawals:
+                # Somebody said stop after the yes.
+                after = replace(after, consent=None)
+                self._book.save(after)
+            if after.task.status.is_terminal:
+                self._book.finish(item, after)
+            else:
+                self._book.apply(item, after, TaskEventType.ANSWERED)
+            return self._book.snapshot(item)
 
     def _answered(
         self,

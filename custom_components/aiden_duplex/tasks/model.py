@@ -44,6 +44,21 @@ class Delivery(StrEnum):
     SUPPRESSED = "suppressed"
 
 
+class Heard(StrEnum):
+    """The evidence that a person got an ending; that the model got it is none."""
+
+    PLAYED = "played"
+    """An endpoint of ours has played it to the end."""
+    ANNOUNCED = "announced"
+    """A satellite's announcement returned."""
+    SPOKEN = "spoken"
+    """A satellite has spoken the reply that carried it."""
+    SHOWN = "shown"
+    """The reply that carried it was complete on a screen."""
+    QUERIED = "queried"
+    """It was asked for, and the reply was complete."""
+
+
 class ReasonClass(StrEnum):
     """Why the background needs a person."""
 
@@ -207,6 +222,10 @@ class Task:
     delivery: Delivery = Delivery.NONE
     terminal_sequence: int | None = None
     """Rising number given at the end of the task; orders results."""
+    tellings: int = 0
+    """How often the ending was handed to the foreground model."""
+    heard: Heard | None = None
+    """What shows that a person got the ending; None as long as nothing does."""
 
     @property
     def is_waiting(self) -> bool:
@@ -214,6 +233,11 @@ class Task:
         return (
             self.status is TaskStatus.RUNNING and self.pending_user_action is not None
         )
+
+    @property
+    def is_unheard(self) -> bool:
+        """Return whether the ending was told, but nothing shows that a person got it."""
+        return self.delivery is Delivery.DELIVERED and self.heard is None
 
     @property
     def is_outstanding(self) -> bool:
@@ -246,6 +270,8 @@ class Task:
             "goal_revision": self.goal_revision,
             "applied_revision": self.applied_revision,
             "delivery": str(self.delivery),
+            "heard": self.heard and str(self.heard),
+            "tellings": self.tellings or None,
             "origin": self.origin.as_dict(),
         }
         return {name: value for name, value in values.items() if value is not None}

@@ -12,6 +12,7 @@ from .model import (
     ConsentHow,
     ConsentRequest,
     Delivery,
+    Heard,
     Origin,
     Outcome,
     ReasonClass,
@@ -25,6 +26,7 @@ _LOGGER = logging.getLogger(__name__)
 
 _KIND = "task"
 _SWITCH = "kill_switch"
+_WATERMARK = "watermark"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +75,7 @@ def encode(stored: Stored) -> Record:
     return record | {
         "kind": _KIND,
         "terminal_sequence": task.terminal_sequence,
+        "heard": task.heard and str(task.heard),
         "lane": int(stored.place[0]),
         "place": stored.place[1],
         "resumed": stored.resumed,
@@ -98,12 +101,27 @@ def is_halted(records: Iterable[Record]) -> bool:
     return halted
 
 
+def encode_watermark(sequence: int) -> Record:
+    """Return the record of the last ending that a session was opened for."""
+    return {"kind": _WATERMARK, "id": _WATERMARK, "sequence": sequence}
+
+
+def read_watermark(records: Iterable[Record]) -> int:
+    """Return the last watermark, 0 if there is none that is understood."""
+    watermark = 0
+    for record in records:
+        value = record.get("sequence")
+        if record.get("kind") == _WATERMARK and isinstance(value, int):
+            watermark = max(watermark, value)
+    return watermark
+
+
 def decode_all(records: Iterable[Record]) -> dict[str, Stored]:
     """Return the last state of every task. What cannot be understood is left out."""
     result: dict[str, Stored] = {}
     unknown = 0
     for record in records:
-        if record.get("kind") == _SWITCH:
+        if record.get("kind") in (_SWITCH, _WATERMARK):
             continue
         try:
             stored = _decode(record)
@@ -121,6 +139,8 @@ def _decode(record: Record) -> Stored:
         raise ValueError("not a task")
     outcome = record.get("outcome")
     action = record.get("pending_user_action")
+    # A record from before this was noted: nothing is told twice for that.
+    heard = record.get("heard", Heard.SHOWN)
     return Stored(
         task=Task(
             id=record["id"],
@@ -141,6 +161,8 @@ def _decode(record: Record) -> Stored:
             delivery=Delivery(record["delivery"]),
             terminal_sequence=record["terminal_sequence"],
             slot=record.get("slot"),
+            tellings=record.get("tellings", 0),
+            heard=Heard(heard) if heard else None,
         ),
         place=(Lane(record["lane"]), record["place"]),
         resumed=record["resumed"],

@@ -17,16 +17,19 @@ def recover(
     limits: TaskLimits,
     first_place: Place,
     sequence: int,
+    restored: bool = False,
 ) -> Stored:
     """Return the task as it goes on; the same object if nothing changes.
 
     A cancel that was under way is finished, a question stays open, a run that was cut
     off is queued again (at most ``limits.recoveries`` times). Work that is too old is
-    held with a question; a clock that went back cannot tell, so it holds, too.
+    held with a question; a clock that went back cannot tell, so it holds, too. So is all
+    that comes from a ``restored`` backup: it may have been done since.
     """
     task = stored.task
     if task.status.is_terminal and task.terminal_sequence is None:
-        # The kill switch had cut it off, and the process ended before the run had.
+        # The kill switch had cut it off, and the process ended before the run had; or its
+        # number is another's.
         return stored.with_task(terminal_sequence=sequence)
     if task.status.is_terminal or task.is_waiting:
         return stored
@@ -45,6 +48,6 @@ def recover(
             outcome=Outcome.UNKNOWN,
             error=lifecycle.RECOVERY_CAP,
         )
-    if abs(now - task.updated_at) > limits.hold_after:
-        return lifecycle.held(after, now=now)
+    if restored or abs(now - task.updated_at) > limits.hold_after:
+        return lifecycle.held(after, now=now, restored=restored)
     return after

@@ -28,6 +28,7 @@ class Run:
 
     Attributes:
         stuck: The run did not end when told to and was fenced.
+        is_over: What came of it is decided and on its way to the disk.
 
     """
 
@@ -42,6 +43,7 @@ class Run:
             goal_revision=task.goal_revision,
             continuation=stored.continuation,
             asked=stored.asked,
+            begun=task.started_at is not None,
             recovered=stored.recovered,
             spend=spend,
         )
@@ -52,6 +54,7 @@ class Run:
         )
         self._task: asyncio.Task[RunResult] | None = None
         self.stuck = False
+        self.is_over = False
 
     @property
     def reason(self) -> StopReason | None:

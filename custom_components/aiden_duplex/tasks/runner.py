@@ -53,6 +53,8 @@ class RunRequest:
     """The person's answer, as said. None on a first run and after a restart."""
     asked: str | None = None
     """The question that was answered."""
+    begun: bool = False
+    """An earlier run of this task has worked on the phone."""
     recovered: bool = False
     """The run before this one was cut off (restart); the screen may be half-changed."""
     spend: Spend = field(default=_no_consent, compare=False, repr=False)

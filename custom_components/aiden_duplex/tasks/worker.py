@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+from datetime import datetime
 import logging
+from typing import Any, Protocol
 
 from . import lifecycle
 from .book import Item, TaskBook
@@ -14,6 +16,14 @@ from .run import Run, StopReason
 from .runner import Runner, RunResult, Steer
 
 _LOGGER = logging.getLogger(__name__)
+
+
+class Waiting(Protocol):
+    """How a task comes to wait for a person."""
+
+    def __call__(self, stored: Stored, /, *, now: datetime) -> Stored:
+        """Return the task as it waits."""
+
 
 _ON_THE_PHONE = frozenset(
     {
@@ -41,12 +51,15 @@ class Worker:
         self._now = book.now
         self._wake = asyncio.Event()
         self._active: tuple[Item, Run] | None = None
+        self._starting: Item | None = None
+        """The task whose start is on its way to the disk."""
         self._rest: asyncio.Future[None] | None = None
         """Done when the run that goes on has been concluded."""
         self._reserved: tuple[Item, float] | None = None
         self._closing: asyncio.Future[None] | None = None
         self._task: asyncio.Task[None] | None = None
         self._strays: set[asyncio.Task[RunResult]] = set()
+        self._set_asides: set[asyncio.Task[None]] = set()
         self._counts = True
         """A run that the stop cuts off counts as a recovery."""
 
@@ -55,9 +68,15 @@ class Worker:
         """Return the task whose run is going on."""
         return self._active[0] if self._active else None
 
+    @property
+    def on_phone(self) -> Item | None:
+        """Return the task that has the phone, or that the phone is kept for."""
+        return self.active or self._reserved_for()
+
     def start(self) -> None:
         """Begin to work. A second call does nothing."""
         if self._task is None:
+            self._reserve_again()
             self._closing = asyncio.get_running_loop().create_future()
             self._task = asyncio.create_task(self._work(self._closing))
 
@@ -79,27 +98,96 @@ class Worker:
         self._book.apply(item, stored, TaskEventType.CANCELLING)
         return saved
 
-    def steer(self, item: Item) -> None:
-        """Give a replaced goal to the run of a task, if it runs."""
-        if self._active is not None and self._active[0] is item:
-            task = item.stored.task
-            self._runner.steer(
-                task.id, Steer(goal=task.prompt, goal_revision=task.goal_revision)
-            )
-            self._foretell(item, self._active[1])
+    def steer(self, item: Item) -> asyncio.Future[bool] | None:
+        """Give a replaced goal to the run of a task, if it runs.
 
-    def take_over(self, item: Item) -> asyncio.Future[None] | None:
-        """Stop a task's run so that it waits for the person; None if it does not run."""
-        if (
-            self._active is None
-            or self._active[0] is not item
-            or item.stored.task.status is not TaskStatus.RUNNING
-        ):
+        Returns the record of what a stopped run's task is going to be, now with that goal.
+        """
+        if self._active is None or self._active[0] is not item:
             return None
-        run = self._active[1]
-        run.stop(StopReason.TAKE_OVER)
-        self._foretell(item, run)
-        return self._rest
+        task = item.stored.task
+        self._runner.steer(
+            task.id, Steer(goal=task.prompt, goal_revision=task.goal_revision)
+        )
+        return self._foretell(item, self._active[1])
+
+    @property
+    def begun(self) -> Item | None:
+        """Return the task whose run goes on or is about to start."""
+        return self.active or self._starting
+
+    def take_over(self, item: Item) -> asyncio.Future[Any] | None:
+        """Let a task wait for the person; None if it neither runs nor goes on by itself.
+
+        What is returned is done when nothing of it reaches the phone any more.
+        """
+        if self._active is not None and self._active[0] is item:
+            if item.stored.task.status is not TaskStatus.RUNNING:
+                return None
+            run = self._active[1]
+            run.stop(StopReason.TAKE_OVER)
+            self._foretell(item, run)
+            return self._rest
+        if item is not self._starting and not item.stored.resumed:
+            return None
+        return self.set_aside(item, lifecycle.taken_over)
+
+    def set_aside(self, item: Item, into: Waiting) -> asyncio.Task[None]:
+        """Let a task in the queue wait for a person; it does not start from this call on.
+
+        What is returned is done when that is durable, or cannot be.
+        """
+        task = asyncio.Task(
+            self._set_aside(item, into),
+            loop=asyncio.get_running_loop(),
+            eager_start=True,
+        )
+        self._set_asides.add(task)
+        task.add_done_callback(self._set_asides.discard)
+        return task
+
+    async def _set_aside(self, item: Item, into: Waiting) -> None:
+        item.withheld = True
+        try:
+            async with item.changing:
+                before = item.stored
+                if not before.is_in_queue:
+                    return
+                after = into(before, now=self._now())
+                await self._book.save(after)
+                if item.stored is before:
+                    self._apply(item, after)
+                else:
+                    # A cancel does not wait, and must be the last word.
+                    self._book.save(item.stored)
+        finally:
+            item.withheld = False
+            self.wake()
+
+    def reserve(self, item: Item) -> None:
+        """Keep the phone for the person of a task that waits."""
+        seconds = self._limits.reserve_s
+        action = item.stored.task.pending_user_action
+        if action is not None and action.reason is ReasonClass.TAKE_OVER:
+            # Whoever says that they do a part themselves is not to be hurried.
+            seconds = max(seconds, self._limits.take_over_reserve_s)
+        self._reserved = item, asyncio.get_running_loop().time() + seconds
+
+    def _reserve_again(self) -> None:
+        """Keep the phone as before the process ended, for what is left of the time."""
+        waiting = [
+            (action.created_at, item)
+            for item in self._book.items
+            if (action := item.stored.task.pending_user_action) is not None
+            and action.reason in _ON_THE_PHONE
+        ]
+        if not waiting:
+            return
+        asked_at, item = max(waiting, key=lambda entry: entry[0])
+        self.reserve(item)
+        assert self._reserved is not None
+        passed = max(0.0, (self._now() - asked_at).total_seconds())
+        self._reserved = item, self._reserved[1] - passed
 
     def halt(self) -> None:
         """Cut the run off; nothing starts while the book says that all is halted."""
@@ -109,24 +197,26 @@ class Worker:
             self._foretell(item, run)
         self.wake()
 
-    def _foretell(self, item: Item, run: Run) -> None:
-        """Journal what a stopped run's task is going to be.
+    def _foretell(self, item: Item, run: Run) -> asyncio.Future[bool] | None:
+        """Journal what a stopped run's task is going to be; returns the record, if any.
 
         A crash before the run has returned must not let it go on: under the hands of a
         person who took over, or after the kill switch.
         """
-        if run.reason is None:
-            return
+        if run.reason is None or run.is_over:
+            return None
         self._hush(item)
         if item.stored.task.status is not TaskStatus.RUNNING:
-            return
+            return None
         now = self._now()
         match run.reason:
             case StopReason.TAKE_OVER:
-                self._book.save(lifecycle.taken_over(item.stored, now=now))
+                return self._book.save(lifecycle.taken_over(item.stored, now=now))
             case StopReason.KILL_SWITCH:
                 # It gets its number when it has really ended, or at the next start.
-                self._book.save(lifecycle.halted(item.stored, now=now, sequence=None))
+                halted = lifecycle.halted(item.stored, now=now, sequence=None)
+                return self._book.save(halted)
+        return None
 
     async def stop(self, deadline_s: float, *, counts: bool) -> None:
         """End the run and the worker; an interrupted task is queued for recovery."""
@@ -138,7 +228,7 @@ class Worker:
         self.wake()
         if self._active is not None:
             self._active[1].stop(StopReason.SHUTDOWN)
-        await asyncio.wait({self._task}, timeout=deadline_s)
+        await asyncio.wait({self._task, *self._set_asides}, timeout=deadline_s)
         if not self._task.done():
             _LOGGER.error("The task worker did not end in time")
             self._task.cancel()
@@ -162,10 +252,12 @@ class Worker:
         item = self._reserved_for()
         if self._book.halted:
             return None
-        if item is not None:
-            return item if item.stored.is_in_queue else None
-        head = self._book.queue.head
-        return self._book.find(head) if head is not None else None
+        if item is None:
+            head = self._book.queue.head
+            item = self._book.find(head) if head is not None else None
+        if item is None or item.withheld or not item.stored.is_in_queue:
+            return None
+        return item
 
     def _reserved_for(self) -> Item | None:
         """Return the task that the phone is kept for, while a person works on it."""
@@ -188,7 +280,12 @@ class Worker:
     async def _work_on(self, item: Item, closing: asyncio.Future[None]) -> None:
         """Run a task once and apply what came of it."""
         before = item.stored
-        if (after := await self._store_start(item, closing)) is None:
+        self._starting = item
+        try:
+            after = await self._store_start(item, closing)
+        finally:
+            self._starting = None
+        if after is None:
             return
         run = Run(
             before,
@@ -221,18 +318,23 @@ class Worker:
         """
         before = item.stored
         for pause_s in (*self._limits.start_retries_s, None):
-            after = self._book.with_place(lifecycle.started(before, now=self._now()))
-            saved = await self._book.save(after, owed=False)
-            if item.stored is not before:
-                # What was written of the start must not be the last word on it.
-                self._book.save(item.stored)
-                return None
-            if closing.done() or self._book.halted:
+            async with item.changing:
+                if item.stored is not before:
+                    return None
+                after = self._book.with_place(
+                    lifecycle.started(before, now=self._now())
+                )
+                saved = await self._book.save(after, owed=False)
+                if item.stored is not before:
+                    # What was written of the start must not be the last word on it.
+                    self._book.save(item.stored)
+                    return None
+                if closing.done() or self._book.halted or item.withheld:
+                    if saved:
+                        await self._book.save(before)
+                    return None
                 if saved:
-                    await self._book.save(before)
-                return None
-            if saved:
-                return after
+                    return after
             if pause_s is not None and not await self._pause(pause_s, item, closing):
                 return None
         failed = not_started(
@@ -251,7 +353,12 @@ class Worker:
         """Wait while the task may still start; whether it may."""
         before = item.stored
         until = asyncio.get_running_loop().time() + seconds
-        while item.stored is before and not closing.done() and not self._book.halted:
+        while (
+            item.stored is before
+            and not item.withheld
+            and not closing.done()
+            and not self._book.halted
+        ):
             self._wake.clear()
             try:
                 async with asyncio.timeout_at(until):
@@ -267,25 +374,26 @@ class Worker:
         cancels the task at once must not wait for it.
         """
         result = run.result()
-        # Again when the goal was replaced while the end was on its way to the disk.
-        while item.stored.task.status is TaskStatus.RUNNING:
+        async with item.changing:
+            run.is_over = True
             before = item.stored
-            after = after_run(
-                before,
-                result,
-                reason=run.reason,
-                stuck=run.stuck,
-                now=self._now(),
-                sequence=self._book.sequence + 1,
-                first_place=self._book.queue.first_place(),
-                limits=self._limits,
-                counts=self._counts,
-            )
-            await self._book.save(after)
-            if item.stored is before:
-                self._active = None
-                self._apply(item, after)
-                return
+            if before.task.status is TaskStatus.RUNNING:
+                after = after_run(
+                    before,
+                    result,
+                    reason=run.reason,
+                    stuck=run.stuck,
+                    now=self._now(),
+                    sequence=self._book.sequence + 1,
+                    first_place=self._book.queue.first_place(),
+                    limits=self._limits,
+                    counts=self._counts,
+                )
+                await self._book.save(after)
+                if item.stored is before:
+                    self._active = None
+                    self._apply(item, after)
+                    return
         self._active = None
         if result is not None:
             _LOGGER.debug("A result came after the cancel and is dropped")
@@ -310,10 +418,9 @@ class Worker:
         if task.status.is_terminal:
             self._book.finish(item, after)
         elif (action := task.pending_user_action) is not None:
-            if action.reason in _ON_THE_PHONE:
-                until = asyncio.get_running_loop().time() + self._limits.reserve_s
-                self._reserved = item, until
             self._book.apply(item, after, TaskEventType.NEEDS_YOU)
+            if action.reason in _ON_THE_PHONE and item.stored.task.is_waiting:
+                self.reserve(item)
         else:
             self._book.apply(item, after, None)
 

@@ -156,7 +156,7 @@ export function tasks() {
   const show = (item, row) => {
     const { t } = view;
     const [text, stop] = item.children;
-    say(text.children[0], `${row.slot}. ${row.goal}`);
+    say(text.children[0], row.goal);
     showStatus(text.children[1], status(row, t));
     say(stop, t("stop"));
     stop.setAttribute("aria-label", t("stop_named", row.goal));
@@ -198,7 +198,7 @@ export function picture() {
   });
   const reason = (state) => {
     const { shown, t } = view;
-    if (!state) return t(shown.phone?.picture ? "picture_hidden" : "picture_missing");
+    if (!shown.entities?.screen) return t("picture_hidden");
     if (!hasPicture(state)) return t("picture_missing");
     return failed ? t("picture_failed") : "";
   };

@@ -41,8 +41,8 @@ button.small { min-height: 32px; padding: 2px 12px; font-size: 0.875rem; flex: n
 button:disabled { opacity: 0.5; cursor: default; }
 button:focus-visible, input:focus-visible { outline: 2px solid var(--primary-color); outline-offset: 2px; }
 input { font: inherit; font-size: 16px; min-width: 0; flex: 1 1 160px; box-sizing: border-box; min-height: 40px;
-  padding: 6px 12px; border-radius: 8px; color: var(--primary-text-color); background: var(--secondary-background-color);
-  border: 1px solid var(--divider-color); }
+  padding: 6px 12px; border-radius: 8px; color: var(--primary-text-color); background: var(--card-background-color);
+  border: 1px solid var(--secondary-text-color); }
 input::placeholder { color: var(--secondary-text-color); }
 .ask { display: grid; gap: 12px; }
 .question { border: 1px solid var(--warning-color); border-left-width: 4px; border-radius: 8px; padding: 12px; }

@@ -169,7 +169,11 @@ def _after_create(turn: _Turn, hands: Hands, call: Call, result: str) -> Reply:
         )
     others = tasks_in(result)
     same = [
-        task for task in others if task_goal(task) and same_goal(goal, task_goal(task))
+        task
+        for task in others
+        if task_goal(task)
+        and task.get("status") != "cancelled"
+        and same_goal(goal, task_goal(task))
     ]
     if same:
         if is_over(same[0]):
@@ -200,7 +204,10 @@ def _after_query(turn: _Turn, hands: Hands, result: str) -> Reply:
             return hands.call("create", goal=goal)
     if not tasks:
         return Reply(text="I am not doing anything on the phone right now.")
-    return Reply(text=" ".join(tell_task(task) for task in tasks))
+    # What the reply began with is not said once more.
+    led = [told for n in turn.notices if not n.is_quiet and (told := tell_notice(n))]
+    texts = [said for task in tasks if (said := tell_task(task)) not in " ".join(led)]
+    return Reply(text=" ".join(texts) or "That is all.")
 
 
 def _cancel(turn: _Turn, hands: Hands, tasks: list[Mapping[str, Any]]) -> Reply:
