@@ -13,7 +13,7 @@ from .entity import AidenEntity, oldest_waiting, origin_of
 from .home.people import async_assent
 from .runtime import Aiden, AidenConfigEntry
 from .tasks.errors import NotRunningError, RolloverError
-from .tasks.model import Decision, Origin, Task
+from .tasks.model import ConsentHow, Decision, Origin, Task
 
 # A stop must not wait behind anything.
 PARALLEL_UPDATES = 0
@@ -47,7 +47,7 @@ def _unfinished(aiden: Aiden) -> Task | None:
 
 async def _respond(button: AidenButton, task: Task, decision: Decision) -> None:
     """Answer the question that the task has asked, and no later one."""
-    assent = await async_assent(button.hass, button.origin)
+    assent = await async_assent(button.hass, button.origin, ConsentHow.BUTTON)
     question = task.pending_user_action
     words = YES if question and question.consent else DONE
     await button.aiden.tasks.respond(

@@ -55,11 +55,10 @@ from .phone.types import LinkState
 from .storage.journal import Journal
 from .storage.run_mark import RunMark
 from .tasks.audit import AuditTrail
-from .tasks.consents import ConsentState
 from .tasks.errors import TaskNotFoundError
 from .tasks.limits import TaskLimits
 from .tasks.manager import TaskManager
-from .tasks.model import Consent, TaskEvent
+from .tasks.model import TaskEvent
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -140,7 +139,7 @@ class Aiden:
             runner=agent,
             now=dt_util.utcnow,
             limits=_limits(entry.options),
-            audit=_log_consent,
+            audit=audit.note_consent,
         )
         foreground = Foreground(
             connect=functools.partial(_connect, hass, entry),
@@ -335,18 +334,6 @@ def _limits(options: Mapping[str, Any]) -> TaskLimits:
     return TaskLimits(
         slots=options.get(CONF_SLOTS, DEFAULT_SLOTS),
         reserve_s=options.get(CONF_RESERVE, DEFAULT_RESERVE),
-    )
-
-
-def _log_consent(task_id: str, consent: Consent, state: ConsentState) -> None:
-    """Note who agreed, when, and what became of it; what it was for is in the journal."""
-    _LOGGER.info(
-        "Consent for %s, given at %s by %s (%s): %s",
-        task_id,
-        consent.given_at.isoformat(),
-        consent.given_by.user_id or consent.given_by.device_id,
-        consent.given_how,
-        state,
     )
 
 

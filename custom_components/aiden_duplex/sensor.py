@@ -16,7 +16,7 @@ from .phone.single import PressKey, Swipe, Tap, TypeText
 from .phone.types import Key
 from .runtime import AidenConfigEntry
 from .tasks.errors import ConsentNeedsPersonError, ConsentNeedsYesError
-from .tasks.model import Decision, Task, TaskStatus
+from .tasks.model import ConsentHow, Decision, Task, TaskStatus
 
 PARALLEL_UPDATES = 0
 
@@ -152,7 +152,9 @@ class TaskSensor(StatusSensor):
     ) -> ServiceResponse:
         """Answer or refuse a question: action ``respond``."""
         self.async_note_request(f"respond_{decision}", task_id)
-        assent = await async_assent(self.hass, origin_of(self._context))
+        assent = await async_assent(
+            self.hass, origin_of(self._context), ConsentHow.ACTION
+        )
         with actions.translated_errors():
             try:
                 task = await self.aiden.tasks.respond(

@@ -11,6 +11,7 @@ from homeassistant.setup import async_setup_component
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
+from custom_components.aiden_duplex import button
 from custom_components.aiden_duplex.home.people import async_is_person
 from custom_components.aiden_duplex.tasks.model import (
     ConsentRequest,
@@ -31,6 +32,12 @@ def runner(entry: MockConfigEntry) -> ScriptedRunner:
     scripted = ScriptedRunner()
     entry.runtime_data.tasks._worker._runner = scripted
     return scripted
+
+
+@pytest.fixture(autouse=True)
+def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a button be pressed as soon as it stands for a question."""
+    monkeypatch.setattr(button, "SHOWN_S", 0.0)
 
 
 @pytest.fixture
@@ -55,10 +62,10 @@ async def _until(hass: HomeAssistant, condition: Callable[[], bool]) -> None:
     await hass.async_block_till_done()
 
 
-async def _press(hass: HomeAssistant, button: str, context: Context) -> None:
+async def _press(hass: HomeAssistant, which: str, context: Context) -> None:
     """Press a button."""
     await hass.services.async_call(
-        "button", "press", {"entity_id": button}, blocking=True, context=context
+        "button", "press", {"entity_id": which}, blocking=True, context=context
     )
 
 
@@ -103,6 +110,18 @@ async def test_a_person_consents(
     assert await _spent(hass, runner)
     assert not await runner.last.request.spend(SEND.act, SEND.screen)
     assert runner.last.request.continuation in ("yes", "Yes.")
+    exported: Any = await hass.services.async_call(
+        "aiden_duplex",
+        "export_audit",
+        {"entity_id": TASK_SENSOR, "task_id": asking.id},
+        blocking=True,
+        return_response=True,
+    )
+    records = exported[TASK_SENSOR]["records"]
+    consents = [record for record in records if record["kind"] == "consent"]
+    assert [record["state"] for record in consents] == ["asked", "given", "used"]
+    given = consents[1]
+    assert (given["user_id"], given["how"]) == (hass_admin_user.id, by)
 
 
 @pytest.mark.parametrize("by", ["action", "button"])

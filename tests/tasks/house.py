@@ -8,12 +8,11 @@ from datetime import UTC, datetime, timedelta
 import functools
 from typing import Any, override
 
-from custom_components.aiden_duplex.tasks.consents import ConsentState
+from custom_components.aiden_duplex.tasks.consents import Audit, ConsentChange
 from custom_components.aiden_duplex.tasks.limits import TaskLimits
 from custom_components.aiden_duplex.tasks.manager import TaskManager
 from custom_components.aiden_duplex.tasks.model import (
     Assent,
-    Consent,
     ConsentHow,
     ConsentRequest,
     Origin,
@@ -196,6 +195,7 @@ class House:
         events: What was published: the type, and the goal.
         published: The events themselves.
         audit: What became of consents, in order.
+        tell: Gets that, too.
 
     """
 
@@ -212,7 +212,8 @@ class House:
         self.runner = ScriptedRunner()
         self.away = away
         self.published: list[TaskEvent] = []
-        self.audit: list[tuple[str, Consent, ConsentState]] = []
+        self.audit: list[tuple[str, ConsentChange]] = []
+        self.tell: Audit | None = None
         self.manager = TaskManager(
             journal=self.journal,
             runner=self.runner,
@@ -222,9 +223,11 @@ class House:
         )
         self.manager.subscribe(self.published.append)
 
-    def _note(self, task_id: str, consent: Consent, state: ConsentState) -> None:
-        """Keep what the audit is told."""
-        self.audit.append((task_id, consent, state))
+    def _note(self, task_id: str, change: ConsentChange) -> None:
+        """Keep what the audit is told, and pass it on."""
+        self.audit.append((task_id, change))
+        if self.tell is not None:
+            self.tell(task_id, change)
 
     def now(self) -> datetime:
         """Return the wall clock's time."""

@@ -47,8 +47,8 @@ class ConsentMachine(RuleBasedStateMachine):
         self.task_id = self.wait(self.house.create()).id
         self.question: ConsentRequest | None = None
         self.yes: Yes | None = None
-        self.given = self.used = 0
-        self.was_given = self.was_used = 0
+        self.asked = self.given = self.used = 0
+        self.was_asked = self.was_given = self.was_used = 0
         """Before the last restart."""
         self.restarts = 0
 
@@ -75,6 +75,7 @@ class ConsentMachine(RuleBasedStateMachine):
 
         self.wait(pause())
         self.question, self.yes = request, None
+        self.asked += 1
 
     @asks
     @rule()
@@ -148,15 +149,17 @@ class ConsentMachine(RuleBasedStateMachine):
     @rule(crashes=st.booleans())
     def restart(self, crashes: bool) -> None:
         """Begin a new process; a question stays, a yes does not."""
-        self.was_given, self.was_used = self.given, self.used
+        self.was_asked, self.was_given = self.asked, self.given
+        self.was_used = self.used
         self.house = self.wait(self.house.crash() if crashes else self.house.restart())
         self.restarts += 1
         self.yes = None
 
     @invariant()
     def the_audit_knows_all(self) -> None:
-        """Each yes and each use is noted once, and nothing was used without a yes."""
-        states = [state for _, _, state in self.house.audit]
+        """Each question, yes and use is noted once, and nothing was used without a yes."""
+        states = [change.state for _, change in self.house.audit]
+        assert states.count(ConsentState.ASKED) == self.asked - self.was_asked
         assert states.count(ConsentState.GIVEN) == self.given - self.was_given
         assert states.count(ConsentState.USED) == self.used - self.was_used
         assert self.used <= self.given

@@ -14,6 +14,7 @@ from custom_components.aiden_duplex.tasks.model import (
     Decision,
     Outcome,
     Task,
+    TaskStatus,
 )
 
 from .house import ASSENT, ORIGIN, House, settle, virtual
@@ -37,7 +38,7 @@ async def _spend(house: House, act: str = SEND.act, screen: str = SEND.screen) -
 
 def _audit(house: House) -> list[ConsentState]:
     """Return what became of consents so far."""
-    return [state for _, _, state in house.audit]
+    return [change.state for _, change in house.audit]
 
 
 @virtual
@@ -58,16 +59,19 @@ async def test_a_consent_is_asked_for_given_and_used_once() -> None:
     used_at = house.now()
     assert [await _spend(house) for _ in range(3)] == [True, False, False]
     assert house.events[-1] == "consent_used goal"
-    assert _audit(house) == [ConsentState.GIVEN, ConsentState.USED]
-    task_id, consent, _ = house.audit[1]
-    assert (task_id, consent.question_id) == (task.id, action.id)
+    assert _audit(house) == [ConsentState.ASKED, ConsentState.GIVEN, ConsentState.USED]
+    task_id, used = house.audit[-1]
+    assert (task_id, used.question_id, used.request) == (task.id, action.id, SEND)
+    consent = used.consent
+    assert consent is not None
+    assert consent.question_id == action.id
     assert (consent.act, consent.screen, consent.revision) == (SEND.act, SEND.screen, 1)
     assert (consent.given_by, consent.given_how) == (ORIGIN, ConsentHow.ACTION)
     assert consent.given_at == pytest.approx(given_at, abs=timedelta(seconds=0.01))
     assert consent.used_at == used_at
     house.runner.last.complete()
     await settle()
-    assert _audit(house) == [ConsentState.GIVEN, ConsentState.USED]
+    assert _audit(house) == [ConsentState.ASKED, ConsentState.GIVEN, ConsentState.USED]
     await house.close()
 
 
@@ -80,10 +84,10 @@ async def test_an_answer_without_a_person_is_no_consent() -> None:
         await house.manager.respond(task.id, "yes")
     assert caught.value.task_id == task.id
     assert house.manager.get(task.id).is_waiting
-    assert house.audit == []
+    assert _audit(house) == [ConsentState.ASKED]
     ended = await house.manager.respond(task.id, "no", decision=Decision.REFUSED)
     assert ended.outcome is Outcome.NOT_ACHIEVED
-    assert house.audit == []
+    assert _audit(house) == [ConsentState.ASKED, ConsentState.REFUSED]
     await house.close()
 
 
@@ -93,7 +97,7 @@ async def test_a_refusal_with_a_person_mints_nothing() -> None:
     house = await House().open()
     task = await house.asking(SEND)
     await house.manager.respond(task.id, "no", decision=Decision.REFUSED, assent=ASSENT)
-    assert house.audit == []
+    assert _audit(house) == [ConsentState.ASKED, ConsentState.REFUSED]
     await house.close()
 
 
@@ -136,7 +140,7 @@ async def test_a_consent_lasts_a_minute_from_the_yes(
     house.runner.last.complete()
     await settle()
     end = ConsentState.USED if is_valid else ConsentState.EXPIRED
-    assert _audit(house) == [ConsentState.GIVEN, end]
+    assert _audit(house) == [ConsentState.ASKED, ConsentState.GIVEN, end]
     await house.close()
 
 
@@ -190,7 +194,11 @@ async def test_what_ends_a_consent(
     assert not await spend(SEND.act, SEND.screen)
     await settle()
     assert not await spend(SEND.act, SEND.screen)
-    assert _audit(house) == [ConsentState.GIVEN, ConsentState.WITHDRAWN]
+    assert _audit(house) == [
+        ConsentState.ASKED,
+        ConsentState.GIVEN,
+        ConsentState.WITHDRAWN,
+    ]
     await house.close()
 
 
@@ -206,7 +214,11 @@ async def test_a_waiting_yes_ends_with_the_kill_switch() -> None:
     await settle()
     assert len(house.runner.calls) == 2
     assert not await _spend(house)
-    assert _audit(house) == [ConsentState.GIVEN, ConsentState.WITHDRAWN]
+    assert _audit(house) == [
+        ConsentState.ASKED,
+        ConsentState.GIVEN,
+        ConsentState.WITHDRAWN,
+    ]
     await house.close()
 
 
@@ -225,7 +237,7 @@ async def test_a_stop_overtakes_a_yes_on_its_way_to_the_disk() -> None:
     await answering
     await settle()
     assert not await _spend(house)
-    assert house.audit == []
+    assert _audit(house) == [ConsentState.ASKED, ConsentState.WITHDRAWN]
     again = await house.crash()
     assert not await _spend(again)
     await again.close()
@@ -254,12 +266,13 @@ async def test_a_yes_is_durable_with_its_consent_before_it_is_acknowledged() -> 
     )
     await settle()
     assert not answering.done()
-    assert house.audit == []
+    assert _audit(house) == [ConsentState.ASKED]
     house.journal.let_go()
     await answering
     again = await house.crash(start=False)
-    assert [state for _, _, state in again.audit] == [ConsentState.WITHDRAWN]
-    assert again.audit[0][1].given_by == ORIGIN
+    assert _audit(again) == [ConsentState.WITHDRAWN]
+    assert (given := again.audit[0][1].consent)
+    assert given.given_by == ORIGIN
     await again.close()
 
 
@@ -277,7 +290,7 @@ async def test_an_act_waits_until_the_use_is_durable() -> None:
     house.journal.let_go()
     assert await first
     assert await second is False
-    assert _audit(house) == [ConsentState.GIVEN, ConsentState.USED]
+    assert _audit(house) == [ConsentState.ASKED, ConsentState.GIVEN, ConsentState.USED]
     await house.close()
 
 
@@ -294,7 +307,82 @@ async def test_a_cancel_overtakes_the_use() -> None:
     house.journal.let_go()
     assert not await spending
     await cancelling
-    assert _audit(house) == [ConsentState.GIVEN, ConsentState.WITHDRAWN]
+    assert _audit(house) == [
+        ConsentState.ASKED,
+        ConsentState.GIVEN,
+        ConsentState.WITHDRAWN,
+    ]
+    await house.close()
+
+
+@pytest.mark.parametrize("drop", [_update, _cancel])
+@virtual
+async def test_a_question_that_is_dropped_is_noted(
+    drop: Callable[[House, Task], Awaitable[None]],
+) -> None:
+    """Nobody has refused it, and nobody can agree any more."""
+    house = await House().open()
+    task = await house.asking(SEND)
+    await drop(house, task)
+    assert _audit(house) == [ConsentState.ASKED, ConsentState.WITHDRAWN]
+    await house.close()
+
+
+@virtual
+async def test_a_stop_word_overtakes_the_use() -> None:
+    """The yes is off, whatever is on its way to the disk."""
+    house = await House().open()
+    await _agreed(house)
+    house.journal.hold()
+    spending = asyncio.create_task(_spend(house))
+    await settle()
+    house.manager.withdraw_consents()
+    house.journal.let_go()
+    assert not await spending
+    house.runner.last.complete()
+    await settle()
+    states = [ConsentState.ASKED, ConsentState.GIVEN, ConsentState.WITHDRAWN]
+    assert _audit(house) == states
+    await house.close()
+
+
+@virtual
+async def test_a_stop_word_changes_nothing_else_that_is_on_its_way() -> None:
+    """The end of a run and a new goal are what they are."""
+    house = await House().open()
+    task = await _agreed(house)
+    house.journal.hold()
+    house.runner.last.complete()
+    await settle()
+    house.manager.withdraw_consents()
+    house.journal.let_go()
+    await settle()
+    assert house.manager.get(task.id).status is TaskStatus.COMPLETED
+    other = await house.asking(SEND)
+    await house.manager.respond(other.id, "yes", assent=ASSENT)
+    await settle()
+    house.journal.hold()
+    updating = asyncio.create_task(house.manager.update(other.id, "another goal"))
+    await settle()
+    house.manager.withdraw_consents()
+    house.journal.let_go()
+    assert (await updating).prompt == "another goal"
+    await house.close()
+
+
+@virtual
+async def test_a_use_waits_for_a_change_of_its_task() -> None:
+    """A new goal that is on its way to the disk ends the consent first."""
+    house = await House().open()
+    task = await _agreed(house)
+    house.journal.hold()
+    updating = asyncio.create_task(house.manager.update(task.id, "another goal"))
+    await settle()
+    spending = asyncio.create_task(_spend(house))
+    await settle()
+    house.journal.let_go()
+    await updating
+    assert not await spending
     await house.close()
 
 
@@ -305,7 +393,7 @@ async def test_nothing_is_done_if_the_use_cannot_be_stored() -> None:
     await _agreed(house)
     house.journal.failing = "the disk is full"
     assert not await _spend(house)
-    assert _audit(house) == [ConsentState.GIVEN]
+    assert _audit(house) == [ConsentState.ASKED, ConsentState.GIVEN]
     house.journal.failing = None
     await house.close()
 

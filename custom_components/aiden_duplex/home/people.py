@@ -17,8 +17,10 @@ async def async_is_person(hass: HomeAssistant, origin: Origin) -> bool:
     return user is not None and user.is_active and not user.system_generated
 
 
-async def async_assent(hass: HomeAssistant, origin: Origin) -> Assent | None:
-    """Return the yes of a person who called an action; None if nobody did."""
+async def async_assent(
+    hass: HomeAssistant, origin: Origin, how: ConsentHow
+) -> Assent | None:
+    """Return the yes of a person who used Home Assistant; None if nobody did."""
     if origin.user_id is None or not await async_is_person(hass, origin):
         return None
-    return Assent(by=origin, how=ConsentHow.ACTION)
+    return Assent(by=origin, how=how)

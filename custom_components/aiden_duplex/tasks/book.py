@@ -314,15 +314,18 @@ class TaskBook:
 
     def _note_consents(self, item: Item, after: Stored) -> None:
         """Tell the audit what a change means for the task's consents."""
-        before = item.stored.consent
-        if self._audit is None or (before and before == item.withdrawn):
+        if self._audit is None:
             return
-        noted = changes(
-            before, after.consent, now=self.now(), life_s=self.limits.consent_s
-        )
-        for consent, state in noted:
+        before = item.stored
+        if before.consent is not None and before.consent == item.withdrawn:
+            # That is noted already.
+            before = replace(before, consent=None)
+            if after.consent == item.withdrawn:
+                after = replace(after, consent=None)
+        life_s = self.limits.consent_s
+        for change in changes(before, after, now=self.now(), life_s=life_s):
             try:
-                self._audit(after.task.id, consent, state)
+                self._audit(after.task.id, change)
             except Exception:
                 _LOGGER.exception("The audit of consents failed")
 

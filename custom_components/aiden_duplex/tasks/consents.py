@@ -5,25 +5,39 @@ write, and whatever else happens to the task takes an unused one away. Pure.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from .model import Assent, Consent
+from .model import Assent, Consent, ConsentRequest, TaskStatus, UserAction
 from .records import Stored
 
 
 class ConsentState(StrEnum):
     """What can become of a consent."""
 
+    ASKED = "asked"
     GIVEN = "given"
+    REFUSED = "refused"
     USED = "used"
     EXPIRED = "expired"
     WITHDRAWN = "withdrawn"
-    """It can no longer be used: the task changed, ended or restarted, or somebody stopped it."""
+    """It can no longer be given or used: the task changed, ended or restarted, or somebody
+    stopped it."""
 
 
-type Audit = Callable[[str, Consent, ConsentState], None]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsentChange:
+    """What became of one consent."""
+
+    state: ConsentState
+    question_id: str
+    request: ConsentRequest
+    consent: Consent | None = None
+    """The yes, if there was one."""
+
+
+type Audit = Callable[[str, ConsentChange], None]
 """Is told, for a task's id, what becomes of every consent. Must not fail or block."""
 
 
@@ -58,20 +72,53 @@ def is_valid(
 
 
 def changes(
-    before: Consent | None, after: Consent | None, *, now: datetime, life_s: float
-) -> list[tuple[Consent, ConsentState]]:
-    """Return what a change of a task means for its consents."""
-    if before == after:
-        return []
-    if before and after and after == replace(before, used_at=after.used_at):
-        return [(after, ConsentState.USED)]
-    found: list[tuple[Consent, ConsentState]] = []
-    if before and before.used_at is None:
-        old = _is_old(before, now, life_s)
-        found.append((before, ConsentState.EXPIRED if old else ConsentState.WITHDRAWN))
-    if after:
-        found.append((after, ConsentState.GIVEN))
+    before: Stored, after: Stored, *, now: datetime, life_s: float
+) -> list[ConsentChange]:
+    """Return what a change of a task means for its consents; in order."""
+    found: list[ConsentChange] = []
+    was_asked, is_asked = _asked(before), _asked(after)
+    had, has = before.consent, after.consent
+    if has != had:
+        if had and has and has == replace(had, used_at=has.used_at):
+            found.append(_of(has, ConsentState.USED))
+        else:
+            if had and had.used_at is None:
+                old = _is_old(had, now, life_s)
+                state = ConsentState.EXPIRED if old else ConsentState.WITHDRAWN
+                found.append(_of(had, state))
+            if has:
+                found.append(_of(has, ConsentState.GIVEN))
+    if was_asked != is_asked:
+        if was_asked and not has:
+            # Only a refusal completes a task that waits.
+            refused = after.task.status is TaskStatus.COMPLETED
+            state = ConsentState.REFUSED if refused else ConsentState.WITHDRAWN
+            found.append(_about(was_asked, state))
+        if is_asked:
+            found.append(_about(is_asked, ConsentState.ASKED))
     return found
+
+
+def _asked(stored: Stored) -> UserAction | None:
+    """Return the open question of a task, if it asks for a consent."""
+    action = stored.task.pending_user_action
+    return action if action and action.consent else None
+
+
+def _about(action: UserAction, state: ConsentState) -> ConsentChange:
+    """Return what became of a question."""
+    assert action.consent is not None
+    return ConsentChange(state=state, question_id=action.id, request=action.consent)
+
+
+def _of(consent: Consent, state: ConsentState) -> ConsentChange:
+    """Return what became of a yes."""
+    return ConsentChange(
+        state=state,
+        question_id=consent.question_id,
+        request=ConsentRequest(act=consent.act, screen=consent.screen),
+        consent=consent,
+    )
 
 
 def _is_old(consent: Consent, now: datetime, life_s: float) -> bool:

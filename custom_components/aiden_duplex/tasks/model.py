@@ -127,7 +127,9 @@ class ConsentHow(StrEnum):
     """How a person said yes."""
 
     ACTION = "action"
-    """By a button or an action of Home Assistant."""
+    """By an action of Home Assistant."""
+    BUTTON = "button"
+    """By the button that stands for the question."""
     SAID = "said"
     """In our own conversation, in words that code takes for a yes."""
 
