@@ -27,6 +27,7 @@ from .history import History
 from .limits import LoopLimits
 from .ports import PhoneControl
 from .prompts import Interrupt
+from .steering import Steering
 from .tools import Command
 
 _LOGGER = logging.getLogger(__name__)
@@ -59,12 +60,12 @@ class DeviceLoop:
         on_step: Callable[[str], None],
         record: Record,
         record_notice: Callable[[str], Awaitable[None]],
-        take_up_steer: Callable[[], Awaitable[None]],
+        steering: Steering,
         commitments: Commitments,
         spend: Spend,
     ) -> None:
         """Take what one run needs; ``history`` already says what is to be done."""
-        self._take_up_steer = take_up_steer
+        self._steering = steering
         self._commitments = commitments
         self._spend = spend
         self._phone = phone
@@ -78,7 +79,7 @@ class DeviceLoop:
         self._guard = LoopGuard()
         self._loans = phone.loans
         self._step = 0
-        """The turn that is going on, from 1."""
+        """The turn that is going on, from 1, counted since the goal is this one."""
         self._failures = 0
         self._black = False
         self._changed = False
@@ -100,15 +101,21 @@ class DeviceLoop:
 
         """
         self._guard.begin(await self._look(acted=False))
-        for self._step in range(1, self._limits.steps + 1):
+        turns = 0
+        while turns < self._limits.turns:
+            if await self._steering.take_up():
+                await self._begin_anew()
+            if self._step >= self._limits.steps:
+                break
+            self._step += 1
+            turns += 1
             if result := await self._turn():
                 return result
-        text = prompts.STEPS_ENDED.format(count=self._limits.steps)
+        text = prompts.STEPS_ENDED.format(count=turns)
         raise RunOver(_completed(Outcome.UNKNOWN, text), Interrupt.BUDGET_EXCEEDED)
 
     async def _turn(self) -> RunResult | None:
         """Ask the model once and do what it says; return the end if this is one."""
-        await self._take_up_steer()
         if self._is_overtaken:
             await self._look(acted=False)
         if self._black:
@@ -123,9 +130,11 @@ class DeviceLoop:
                 )
             self._black_calls += 1
         try:
-            call = self._take(await self._ask())
+            call = await self._take(await self._ask())
         except UnusableReplyError as err:
             self._fail(err.message)
+            return None
+        if self._steering.is_due:
             return None
         if call is None:
             self._fail("That was no tool call.")
@@ -148,6 +157,14 @@ class DeviceLoop:
             case tools.REQUEST:
                 return await self._request(call, command)
         return await self._do(call, command)
+
+    async def _begin_anew(self) -> None:
+        """Give the new goal all its steps, and a guard that holds nothing against it."""
+        self._step = 0
+        self._failures = 0
+        self._doubted = False
+        self._guard = LoopGuard()
+        self._guard.begin(await self._look(acted=False))
 
     # The model.
 
@@ -175,12 +192,23 @@ class DeviceLoop:
         self._history.shorten()
         return await self._chat.complete(self._history.messages(), tools.CATALOGUE)
 
-    def _take(self, reply: ChatReply) -> ToolCall | None:
-        """Keep an answer in the history; return its first call, the only one that runs."""
+    async def _take(self, reply: ChatReply) -> ToolCall | None:
+        """Keep an answer in the history; return its first call, the only one that runs.
+
+        None runs that was meant for a goal which was replaced while the model thought.
+        """
         self._history.add_reply(reply)
+        outdated = self._steering.is_due
+        why = prompts.OUTDATED if outdated else prompts.NOT_EXECUTED
         for other in reply.tool_calls[1:]:
-            self._history.add_result(other.call_id, prompts.NOT_EXECUTED)
-        return reply.tool_calls[0] if reply.tool_calls else None
+            self._history.add_result(other.call_id, why)
+        if not reply.tool_calls:
+            return None
+        call = reply.tool_calls[0]
+        if outdated:
+            await self._answer(call, why)
+            return None
+        return call
 
     def _fail(self, problem: str | None) -> None:
         """Count an answer that cannot be used; say what is wrong, unless a result does."""

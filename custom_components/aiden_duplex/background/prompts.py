@@ -77,6 +77,12 @@ INTERRUPTED_CALL = json.dumps(
 NOT_EXECUTED = json.dumps(
     {"ok": False, "error": "Not executed: only the first call of an answer is run."}
 )
+OUTDATED = json.dumps(
+    {
+        "ok": False,
+        "error": "Not executed, nothing was sent: the goal was replaced meanwhile. Begin anew with the new goal.",
+    }
+)
 OVERTAKEN = json.dumps(
     {
         "ok": False,
