@@ -114,6 +114,12 @@ class TaskBook:
             reverse=True,
         )
 
+    def outstanding(self) -> list[Task]:
+        """Return what is in flight or was not told yet, the newest first."""
+        return self.snapshots(
+            item for item in self.items if item.stored.task.is_outstanding
+        )
+
     async def load(self, *, restored: bool) -> None:
         """Read the journal and decide what becomes of every task.
 
