@@ -34,8 +34,9 @@ from .recorder import Recorder
 from .replay import replay_items
 from .session import LiveSession, SessionLostError
 from .stop_words import HOLD_S, is_stop
+from .tool_context import ToolContext, nobody
 from .toolbox import Toolbox
-from .tools import TOOLS, ToolContext, nobody
+from .tools import TOOLS
 from .turn import Turn, TurnReport
 
 _LOGGER = logging.getLogger(__name__)
