@@ -9,8 +9,8 @@ import time
 from typing import override
 
 from custom_components.aiden_duplex.foreground.delivery import Delivery
-from custom_components.aiden_duplex.foreground.toolbox import Toolbox
 from custom_components.aiden_duplex.foreground.tool_context import ToolContext
+from custom_components.aiden_duplex.foreground.toolbox import Toolbox
 from custom_components.aiden_duplex.models.tools import ToolCall
 from custom_components.aiden_duplex.storage.files import AppendFile, OsFiles
 from custom_components.aiden_duplex.tasks.manager import TaskManager

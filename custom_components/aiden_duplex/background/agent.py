@@ -13,9 +13,10 @@ from ..phone.lease import Lease
 from ..phone.types import LeaseHeldError
 from ..tasks.runner import RunEnd, Runner, RunRequest, RunResult, Steer
 from . import prompts
+from .ends import RunOver
 from .history import History
 from .limits import LoopLimits
-from .loop import DeviceLoop, RunOver
+from .loop import DeviceLoop
 from .ports import PhoneControl, TranscriptWriter
 from .prompts import Interrupt
 from .scribe import Scribe
