@@ -59,6 +59,7 @@ from .tasks.errors import TaskNotFoundError
 from .tasks.limits import TaskLimits
 from .tasks.manager import TaskManager
 from .tasks.model import TaskEvent
+from .tasks.records import damage_mark
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -125,7 +126,7 @@ class Aiden:
             for name in ("user", "backend")
         ]
         user, backend = map(Transcript, sessions)
-        journal = Journal(folder / "tasks.journal")
+        journal = Journal(folder / "tasks.journal", damage_mark=damage_mark())
         trail = Journal(folder / "audit.journal")
         audit = AuditTrail(trail, now=dt_util.utcnow)
         agent = DeviceAgent(

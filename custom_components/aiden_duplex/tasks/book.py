@@ -11,15 +11,18 @@ from ..storage.contract import JournalProtocol
 from .consents import Audit, changes
 from .errors import TaskNotFoundError
 from .ledger import Ledger
+from .lifecycle import Doubt
 from .limits import TaskLimits
 from .model import Consent, Delivery, Task, TaskEvent, TaskEventType, TaskStatus
 from .queue import Place, TaskQueue
 from .records import (
     Stored,
+    damage_mark,
     decode_all,
     encode,
     encode_switch,
     encode_watermark,
+    is_doubtful,
     is_halted,
     read_watermark,
 )
@@ -123,6 +126,9 @@ class TaskBook:
     async def load(self, *, restored: bool) -> None:
         """Read the journal and decide what becomes of every task.
 
+        Where the disk had damaged a record, nobody knows what it said: the kill switch is
+        on, and what was to run waits for a person.
+
         Raises:
             JournalError: The journal cannot be read.
 
@@ -131,12 +137,16 @@ class TaskBook:
         self._publishing = True
         records = await self.ledger.open()
         found = decode_all(records)
-        self.halted = is_halted(records)
+        doubt = Doubt.RESTORED if restored else None
+        if doubtful := is_doubtful(records):
+            doubt = Doubt.DAMAGED
+        self.halted = doubtful or is_halted(records)
         self.ledger.adopt(
             [
                 *(encode(stored) for stored in found.values()),
                 encode_switch(halted=self.halted),
                 encode_watermark(read_watermark(records)),
+                damage_mark(seen=not doubtful),
             ]
         )
         # Numbers of endings that are forgotten are not given again.
@@ -146,7 +156,10 @@ class TaskBook:
             self._enqueue(stored)
             self.sequence = max(self.sequence, stored.task.terminal_sequence or 0)
         for item in sorted(self.items, key=_creation_order):
-            self._recover(item, restored=restored)
+            self._recover(item, doubt)
+        if doubtful:
+            self.save_switch(halted=True)
+            self.ledger.put(damage_mark(seen=True), owed=True)
         self._retire()
         self._show_all()
         # A start alone never speaks: what had ended before leads the next conversation.
@@ -341,7 +354,7 @@ class TaskBook:
         else:
             self.queue.discard(stored.task.id)
 
-    def _recover(self, item: Item, *, restored: bool) -> None:
+    def _recover(self, item: Item, doubt: Doubt | None) -> None:
         """Apply the rules of recovery to one task."""
         after = recover(
             item.stored,
@@ -349,7 +362,7 @@ class TaskBook:
             limits=self.limits,
             first_place=self.queue.first_place(),
             sequence=self.sequence + 1,
-            restored=restored,
+            doubt=doubt,
         )
         if after is item.stored:
             return

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime
+from enum import StrEnum
 import uuid
 
 from ..storage.lines import storable
@@ -20,6 +21,15 @@ from .model import (
 from .queue import Place
 from .records import Stored
 from .runner import Question
+
+
+class Doubt(StrEnum):
+    """Why it is not known whether a task is still wanted, in words."""
+
+    HELD_UP = "was held up by a restart"
+    RESTORED = "was found in a restored backup"
+    DAMAGED = "was found beside damaged records"
+
 
 RUNNER_STUCK = "runner_stuck"
 RECOVERY_CAP = "recovery_cap"
@@ -245,13 +255,12 @@ def handed_back(
     )
 
 
-def held(stored: Stored, *, now: datetime, restored: bool = False) -> Stored:
+def held(stored: Stored, *, now: datetime, doubt: Doubt = Doubt.HELD_UP) -> Stored:
     """Return the task as it waits for somebody to say whether it is still wanted."""
     task = stored.task
-    why = "was found in a restored backup" if restored else "was held up by a restart"
     question = _question(
         ReasonClass.HELD,
-        f"This was asked for at {task.created_at:%Y-%m-%d %H:%M} UTC and {why}.",
+        f"This was asked for at {task.created_at:%Y-%m-%d %H:%M} UTC and {doubt}.",
         "Say whether it should still be done.",
         now=now,
     )

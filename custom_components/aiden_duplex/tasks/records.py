@@ -26,6 +26,7 @@ _LOGGER = logging.getLogger(__name__)
 
 _KIND = "task"
 _SWITCH = "kill_switch"
+_DAMAGE = "damage"
 _WATERMARK = "watermark"
 
 
@@ -99,6 +100,23 @@ def is_halted(records: Iterable[Record]) -> bool:
         if record.get("kind") == _SWITCH:
             halted = record.get("halted") is not False
     return halted
+
+
+def damage_mark(*, seen: bool = False) -> Record:
+    """Return the record that stands where the disk gave another one back damaged.
+
+    Seen, it says that everything was made safe after that.
+    """
+    return {"kind": _DAMAGE, "id": _DAMAGE, "seen": seen}
+
+
+def is_doubtful(records: Iterable[Record]) -> bool:
+    """Return whether what is lost may have been a cancel, or the kill switch."""
+    seen = True
+    for record in records:
+        if record.get("kind") == _DAMAGE:
+            seen = record.get("seen") is True
+    return not seen
 
 
 def encode_watermark(sequence: int) -> Record:

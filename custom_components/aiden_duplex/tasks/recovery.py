@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from . import lifecycle
+from .lifecycle import Doubt
 from .limits import TaskLimits
 from .model import Outcome, TaskStatus
 from .queue import Place
@@ -17,14 +18,15 @@ def recover(
     limits: TaskLimits,
     first_place: Place,
     sequence: int,
-    restored: bool = False,
+    doubt: Doubt | None = None,
 ) -> Stored:
     """Return the task as it goes on; the same object if nothing changes.
 
     A cancel that was under way is finished, a question stays open, a run that was cut
     off is queued again (at most ``limits.recoveries`` times). Work that is too old is
     held with a question; a clock that went back cannot tell, so it holds, too. So is all
-    that comes from a ``restored`` backup: it may have been done since.
+    about which there is ``doubt``: what comes from a restored backup may have been done
+    since, and what is found beside damage may have been cancelled.
     """
     task = stored.task
     if task.status.is_terminal and task.terminal_sequence is None:
@@ -48,6 +50,8 @@ def recover(
             outcome=Outcome.UNKNOWN,
             error=lifecycle.RECOVERY_CAP,
         )
-    if restored or abs(now - task.updated_at) > limits.hold_after:
-        return lifecycle.held(after, now=now, restored=restored)
+    if doubt is not None:
+        return lifecycle.held(after, now=now, doubt=doubt)
+    if abs(now - task.updated_at) > limits.hold_after:
+        return lifecycle.held(after, now=now)
     return after
