@@ -15,6 +15,15 @@ TELLINGS = 3
 
 
 @dataclass
+class Yes:
+    """What a person agreed to, and until when."""
+
+    act: str
+    screen: str
+    until: float
+
+
+@dataclass
 class ModelTask:
     """A task."""
 
@@ -33,6 +42,9 @@ class ModelTask:
     revision: int = 1
     tellings: int = 0
     heard: bool = False
+    consent: tuple[str, str] | None = None
+    """The act and the screen that a question asks for."""
+    yes: Yes | None = None
     asked_at: float | None = None
     """When it asked for something on the phone itself; None if it asks for something else."""
 
@@ -86,6 +98,8 @@ class Model:
         self.reserved: tuple[ModelTask, float] | None = None
         self.halted = False
         self.endings = 0
+        self.asked = self.given = self.used = 0
+        """Consents, in this process."""
 
     @property
     def queue(self) -> list[ModelTask]:
@@ -157,6 +171,7 @@ class Model:
         self._out_of_queue(task)
         self.endings += 1
         task.status, task.asks, task.answer = status, False, None
+        task.consent = task.yes = None
         task.recovered = False
         task.delivery, task.number, task.updated = "queued", self.endings, wall
 
@@ -182,8 +197,15 @@ class Model:
             status = "cancelled"
         self._end(run.task, status, wall)
 
-    def pause_run(self, now: float, wall: float, *, on_the_phone: bool) -> None:
-        """Let the run ask."""
+    def pause_run(
+        self,
+        now: float,
+        wall: float,
+        *,
+        on_the_phone: bool,
+        consent: tuple[str, str] | None = None,
+    ) -> None:
+        """Let the run ask, perhaps for a consent."""
         assert self.run
         run, self.run = self.run, None
         if run.task.status == "cancelling":
@@ -197,6 +219,10 @@ class Model:
             self._again(wall)
             return
         run.task.asks, run.task.updated, run.task.asked_at = True, wall, None
+        run.task.yes = None
+        if not run.is_stale:
+            run.task.consent = consent
+            self.asked += consent is not None
         if on_the_phone or (run.is_stale and run.why == "take_over"):
             run.task.asked_at = wall
             self.reserved = run.task, now + RESERVE_S
@@ -216,7 +242,7 @@ class Model:
         if self.run and self.run.task is task:
             if task.status != "cancelling":
                 self.run.tell("canceled", now)
-                task.status, task.updated = "cancelling", wall
+                task.status, task.updated, task.yes = "cancelling", wall, None
             return False, False
         self._end(task, "cancelled", wall)
         return False, False
@@ -225,7 +251,7 @@ class Model:
         """Let the task of a run whose goal was replaced run again, before all others."""
         assert self.run
         task, self.run = self.run.task, None
-        task.updated = wall
+        task.updated, task.yes = wall, None
         self.resumed.insert(0, task)
 
     def update(self, task_id: str, wall: float) -> bool:
@@ -235,6 +261,7 @@ class Model:
             return False
         task.revision += 1
         task.updated = wall
+        task.consent = task.yes = None
         if self.run and self.run.task is task:
             self.run.told_wall = wall
         if task.asks:
@@ -256,6 +283,7 @@ class Model:
             # It was about to go on with an answer, which is kept.
             self._out_of_queue(task)
             task.asks, task.updated, task.asked_at = True, wall, wall
+            task.yes = None
             self.reserved = task, now + RESERVE_S
             return True
         if self.run is None or self.run.task is not task or task.status != "running":
@@ -266,12 +294,24 @@ class Model:
     def halt(self, now: float) -> None:
         """Turn the kill switch on."""
         self.halted = True
+        self.withdraw()
         if self.run:
             self.run.tell("kill_switch", now)
 
-    def answer(self, task_id: str, text: str, wall: float) -> None:
-        """Answer a question."""
+    def withdraw(self) -> None:
+        """Let no yes count any more."""
+        for task in self.tasks.values():
+            task.yes = None
+
+    def answer(
+        self, task_id: str, text: str, wall: float, agreed_until: float | None = None
+    ) -> None:
+        """Answer a question; a person who agrees does so until a time."""
         task = self.tasks[task_id]
+        if task.consent is not None and agreed_until is not None:
+            task.yes = Yes(*task.consent, agreed_until)
+            self.given += 1
+        task.consent = None
         task.asks, task.updated = False, wall
         task.answer = f"{task.answer}\n\n{text}" if task.answer else text
         self.resumed.append(task)
@@ -347,6 +387,8 @@ class Model:
         for when a run that was taken over had asked.
         """
         run, self.run, self.reserved = self.run, None, None
+        self.withdraw()
+        self.asked = self.given = self.used = 0
         for task in self.tasks.values():
             task.session = None
             if task.delivery in UNTOLD:

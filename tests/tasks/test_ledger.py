@@ -1,8 +1,10 @@
 """The ledger by itself: what is in a journal that is written anew."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
+from custom_components.aiden_duplex.storage.contract import Record
 from custom_components.aiden_duplex.tasks.ledger import Ledger
 from custom_components.aiden_duplex.tasks.limits import TaskLimits
 from tests.storage.memory_journal import MemoryJournal
@@ -77,5 +79,35 @@ def test_a_task_that_is_put_again_is_known_again() -> None:
         await ledger.close(5)
         assert journal.compactions == 1
         assert journal.records == [{"id": "a", "n": 3}]
+
+    run(main())
+
+
+def test_a_journal_written_anew_knows_as_much_as_the_disk_did() -> None:
+    """A task is told and pruned while the last word of it still waits for the disk."""
+
+    async def main() -> None:
+        journal = MemoryJournal()
+        ledger = await _opened(journal)
+        assert await ledger.put({"id": "old", "told": False}, owed=False)
+        assert await ledger.put({"id": "new", "n": 1}, owed=False)
+        journal.hold()
+        filler = ledger.put({"id": "new", "n": 2}, owed=False)
+        await asyncio.sleep(0)
+        told = ledger.put({"id": "old", "told": True}, owed=True)
+        ledger.forget("old")
+        written: list[list[object]] = []
+        compact = journal.compact
+
+        async def seen(records: Sequence[Record]) -> None:
+            written.append([record["id"] for record in records])
+            await compact(records)
+
+        journal.compact = seen  # type: ignore[method-assign]
+        journal.let_go()
+        assert await filler
+        assert await told
+        await ledger.close(5)
+        assert written == [["old", "new"], ["new"]]
 
     run(main())
