@@ -215,8 +215,8 @@ class WorkRules(Machine):
         self.after()
 
     @precondition(lambda self: self.waited < 600)
-    @rule(seconds=st.sampled_from([1, 11, 130]))
-    def time_passes(self, seconds: int) -> None:
+    @rule(seconds=st.sampled_from([1.37, 11.71, 133.3]))
+    def time_passes(self, seconds: float) -> None:
         """Too short for work to become old: that is what restarts are for."""
         self.waited += seconds
         self.wait(asyncio.sleep(seconds))
