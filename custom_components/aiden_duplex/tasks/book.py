@@ -9,6 +9,7 @@ import logging
 
 from ..storage.contract import JournalProtocol
 from .errors import TaskNotFoundError
+from .index import TaskIndex
 from .ledger import Ledger
 from .limits import TaskLimits
 from .model import Delivery, Task, TaskEvent, TaskEventType, TaskStatus
@@ -64,6 +65,7 @@ class TaskBook:
         self.now = now
         self.limits = limits
         self.queue = TaskQueue()
+        self.index = TaskIndex()
         self.ledger = Ledger(journal, limits)
         self.slots = Slots(limits.slots)
         self.sequence = 0
@@ -84,6 +86,10 @@ class TaskBook:
         """Return all tasks."""
         return self._items.values()
 
+    def items_of(self, task_ids: Iterable[str]) -> list[Item]:
+        """Return the tasks with these ids, which are known."""
+        return [self._items[task_id] for task_id in task_ids]
+
     def find(self, task_id: str) -> Item:
         """Return a task.
 
@@ -98,13 +104,16 @@ class TaskBook:
 
     def snapshot(self, item: Item) -> Task:
         """Return a task as it stands now, with its live step and position."""
-        return self._snapshot(item, self.queue.positions())
+        return self._snapshot(item, self.queue.position(item.stored.task.id))
 
     def snapshots(self, items: Iterable[Item]) -> list[Task]:
         """Return tasks, the newest first."""
         positions = self.queue.positions()
         return sorted(
-            (self._snapshot(item, positions) for item in items),
+            (
+                self._snapshot(item, positions.get(item.stored.task.id))
+                for item in items
+            ),
             key=lambda task: (task.created_at, task.id),
             reverse=True,
         )
@@ -132,7 +141,7 @@ class TaskBook:
         self.sequence = read_watermark(records)
         for stored in _with_own_numbers(found.values()):
             self._items[stored.task.id] = Item(stored=stored)
-            self._enqueue(stored)
+            self._file(stored)
             self.sequence = max(self.sequence, stored.task.terminal_sequence or 0)
         for item in sorted(self.items, key=_creation_order):
             self._recover(item, restored=restored)
@@ -171,7 +180,7 @@ class TaskBook:
         stored = self._shown(stored)
         item = Item(stored=stored)
         self._items[stored.task.id] = item
-        self._enqueue(stored)
+        self._file(stored)
         fresh = replace(stored.task, status=TaskStatus.CREATED)
         self._emit(
             TaskEvent(type=TaskEventType.CREATED, task=fresh, at=self.now()),
@@ -188,7 +197,7 @@ class TaskBook:
         item.stored = stored = self._shown(stored)
         if stored.task.status is not TaskStatus.RUNNING or stored.task.is_waiting:
             item.step = None
-        self._enqueue(stored)
+        self._file(stored)
         if event is not None:
             self.publish(item, event)
 
@@ -252,14 +261,12 @@ class TaskBook:
             except Exception:
                 _LOGGER.exception("A listener failed on a task's %s event", event.type)
 
-    def _snapshot(self, item: Item, positions: dict[str, int]) -> Task:
+    def _snapshot(self, item: Item, position: int | None) -> Task:
         task = item.stored.task
-        return replace(
-            task,
-            step=item.step,
-            queue_position=positions.get(task.id),
-            slot=self.slots.of(task.id),
-        )
+        slot = self.slots.of(task.id)
+        if item.step is None and position is None and slot == task.slot:
+            return task
+        return replace(task, step=item.step, queue_position=position, slot=slot)
 
     def _shown(self, stored: Stored) -> Stored:
         """Show a task that has not ended in its place, or in another if that is taken."""
@@ -273,7 +280,7 @@ class TaskBook:
             number = self.slots.choose(self._rank)
         if number is None or not self.slots.put(stored.task.id, number):
             number = None
-        return stored.with_task(slot=number)
+        return stored if number == stored.task.slot else stored.with_task(slot=number)
 
     def _rank(self, task_id: str) -> Rank | None:
         """Return how soon a task gives its place away: told endings first, then the oldest."""
@@ -294,7 +301,11 @@ class TaskBook:
             if not task.status.is_terminal and self.slots.of(task.id) is None:
                 item.stored = self._shown(self.with_place(item.stored))
 
-    def _enqueue(self, stored: Stored) -> None:
+    def _file(self, stored: Stored) -> None:
+        """Let the queue and the index follow a task's state, unless it is forgotten."""
+        if stored.task.id not in self._items:
+            return
+        self.index.put(stored.task)
         if stored.is_in_queue:
             self.queue.put(stored.task.id, stored.place)
         else:
@@ -322,28 +333,17 @@ class TaskBook:
 
     def _retire(self) -> None:
         """Forget old endings, but none that still has to be told."""
-        ended = sorted(
-            (item for item in self.items if item.stored.task.status.is_terminal),
-            key=_ending_order,
-            reverse=True,
-        )
-        if len(ended) <= self.limits.remembered:
-            return
-        untold = 0
-        for number, item in enumerate(ended):
-            if item.stored.task.is_outstanding:
-                untold += 1
-                if untold <= self.limits.undelivered:
-                    continue
+        for task_id in self.index.surplus(
+            remembered=self.limits.remembered, untold=self.limits.undelivered
+        ):
+            if self._items.pop(task_id).stored.task.is_outstanding:
                 _LOGGER.warning(
                     "More than %d results wait to be told; the oldest is dropped",
                     self.limits.undelivered,
                 )
-            elif number < self.limits.remembered:
-                continue
-            del self._items[item.stored.task.id]
-            self.slots.vacate(item.stored.task.id)
-            self.ledger.forget(item.stored.task.id)
+            self.index.drop(task_id)
+            self.slots.vacate(task_id)
+            self.ledger.forget(task_id)
 
 
 def _with_own_numbers(found: Iterable[Stored]) -> Iterator[Stored]:
@@ -370,7 +370,3 @@ def _showing_order(item: Item) -> tuple[bool, int]:
     """Order tasks so that the one that took a place last comes last."""
     task = item.stored.task
     return not task.status.is_terminal, task.terminal_sequence or 0
-
-
-def _ending_order(item: Item) -> tuple[int, str]:
-    return item.stored.task.terminal_sequence or 0, item.stored.task.id

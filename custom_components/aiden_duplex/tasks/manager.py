@@ -10,10 +10,9 @@ from typing import Any
 from ..storage.contract import JournalError, JournalProtocol
 from ..storage.lines import storable
 from . import lifecycle
-from .arrivals import Arrivals
+from .arrivals import Arrivals, refuse_duplicate
 from .book import Item, TaskBook
 from .delivery import DeliveryDesk
-from .duplicates import refuse_duplicate
 from .errors import (
     HaltedError,
     NotRunningError,
@@ -26,7 +25,16 @@ from .errors import (
     TaskValueError,
 )
 from .limits import TaskLimits
-from .model import Decision, Heard, Origin, Task, TaskEvent, TaskEventType, TaskStatus
+from .model import (
+    Decision,
+    Delivery,
+    Heard,
+    Origin,
+    Task,
+    TaskEvent,
+    TaskEventType,
+    TaskStatus,
+)
 from .queue import Lane
 from .records import Stored
 from .runner import Runner
@@ -177,7 +185,7 @@ class TaskManager:
             return self._book.snapshot(active)
         begun = [
             item
-            for item in self._book.items
+            for item in self._book.items_of(self._book.index.waiting_for(Delivery.NONE))
             if item.stored.task.status is TaskStatus.RUNNING
         ]
         if not begun:
@@ -197,9 +205,8 @@ class TaskManager:
 
     def outstanding(self) -> list[Task]:
         """Return what is in flight or was not told yet, the newest first."""
-        return self._book.snapshots(
-            item for item in self._book.items if item.stored.task.is_outstanding
-        )
+        book = self._book
+        return book.snapshots(book.items_of(book.index.outstanding))
 
     def tasks(self) -> list[Task]:
         """Return all tasks that are remembered, the newest first."""
@@ -463,7 +470,7 @@ class TaskManager:
             if self._book.halted:
                 raise HaltedError
             refuse_duplicate(
-                goal, self.outstanding(), distinct_from=distinct_from, repeat=repeat
+                goal, self._book, distinct_from=distinct_from, repeat=repeat
             )
             # Two creations must see each other as duplicates, once they are decided.
             first = self._arrivals.in_the_way(goal, of_all=distinct_from is not None)
