@@ -104,16 +104,17 @@ class TaskBook:
 
     def snapshot(self, item: Item) -> Task:
         """Return a task as it stands now, with its live step and position."""
-        return self._snapshot(item, self.queue.position(item.stored.task.id))
+        task = item.stored.task
+        position = self.queue.position(task.id)
+        slot = self.slots.of(task.id)
+        if item.step is None and position is None and slot == task.slot:
+            return task
+        return replace(task, step=item.step, queue_position=position, slot=slot)
 
     def snapshots(self, items: Iterable[Item]) -> list[Task]:
         """Return tasks, the newest first."""
-        positions = self.queue.positions()
         return sorted(
-            (
-                self._snapshot(item, positions.get(item.stored.task.id))
-                for item in items
-            ),
+            (self.snapshot(item) for item in items),
             key=lambda task: (task.created_at, task.id),
             reverse=True,
         )
@@ -168,7 +169,7 @@ class TaskBook:
     def with_place(self, stored: Stored) -> Stored:
         """Return a task with the place it will be shown in, if there is one for it."""
         number = self.slots.of(stored.task.id) or self.slots.choose(self._rank)
-        return stored.with_task(slot=number)
+        return _in_place(stored, number)
 
     def in_slot(self, number: int) -> Item | None:
         """Return the task that is shown in a place."""
@@ -261,13 +262,6 @@ class TaskBook:
             except Exception:
                 _LOGGER.exception("A listener failed on a task's %s event", event.type)
 
-    def _snapshot(self, item: Item, position: int | None) -> Task:
-        task = item.stored.task
-        slot = self.slots.of(task.id)
-        if item.step is None and position is None and slot == task.slot:
-            return task
-        return replace(task, step=item.step, queue_position=position, slot=slot)
-
     def _shown(self, stored: Stored) -> Stored:
         """Show a task that has not ended in its place, or in another if that is taken."""
         number = stored.task.slot
@@ -280,7 +274,7 @@ class TaskBook:
             number = self.slots.choose(self._rank)
         if number is None or not self.slots.put(stored.task.id, number):
             number = None
-        return stored if number == stored.task.slot else stored.with_task(slot=number)
+        return _in_place(stored, number)
 
     def _rank(self, task_id: str) -> Rank | None:
         """Return how soon a task gives its place away: told endings first, then the oldest."""
@@ -360,6 +354,10 @@ def _with_own_numbers(found: Iterable[Stored]) -> Iterator[Stored]:
         else:
             taken.add(number)
             yield stored
+
+
+def _in_place(stored: Stored, number: int | None) -> Stored:
+    return stored if stored.task.slot == number else stored.with_task(slot=number)
 
 
 def _creation_order(item: Item) -> tuple[datetime, Place]:

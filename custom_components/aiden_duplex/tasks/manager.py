@@ -77,7 +77,7 @@ class TaskManager:
         self._desk = DeliveryDesk(self._book)
         self._wake = WakeSignal(self._book)
         self._arrivals = Arrivals()
-        self._operations: set[asyncio.Task[Task]] = set()
+        self._operations: set[asyncio.Task[None]] = set()
         self._open = False
 
     async def load(self, *, restored: bool = False) -> None:
@@ -553,15 +553,14 @@ class TaskManager:
 
     async def _to_the_end(self, operation: Coroutine[Any, Any, Task]) -> Task:
         """Finish what is half in the journal even if the caller stops waiting."""
-        task = asyncio.Task(
-            operation, loop=asyncio.get_running_loop(), eager_start=True
-        )
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Task] = loop.create_future()
+        task = asyncio.Task(_tell(operation, answer), loop=loop, eager_start=True)
         self._operations.add(task)
         task.add_done_callback(self._operation_ended)
-        await asyncio.wait({task})
-        return task.result()
+        return await answer
 
-    def _operation_ended(self, task: asyncio.Task[Task]) -> None:
+    def _operation_ended(self, task: asyncio.Task[None]) -> None:
         self._operations.discard(task)
         # After the caller, whom the work on the next record would keep waiting.
         asyncio.get_running_loop().call_soon(self._worker.wake)
@@ -583,6 +582,22 @@ class TaskManager:
                 f"{name}_too_long", f"the {name} has more than {limit} characters"
             )
         return text
+
+
+async def _tell(
+    operation: Coroutine[Any, Any, Task], answer: asyncio.Future[Task]
+) -> None:
+    """Run an operation and tell its caller at once, if that still waits."""
+    try:
+        task = await operation
+    except BaseException as err:
+        if not answer.done():
+            answer.set_exception(err)
+            # Seen, also when the caller stops waiting just now.
+            answer.exception()
+        raise
+    if not answer.done():
+        answer.set_result(task)
 
 
 def _begun_order(item: Item) -> tuple[bool, datetime]:

@@ -73,10 +73,6 @@ class TaskQueue:
             return None
         return bisect_left(self._waiting, (place, task_id)) + 1
 
-    def positions(self) -> dict[str, int]:
-        """Return the position of every waiting task, from 1."""
-        return {task_id: number for number, (_, task_id) in enumerate(self._waiting, 1)}
-
     @property
     def _first_new(self) -> int:
         """Return how many resumed tasks stand before the first new one."""
