@@ -45,6 +45,8 @@ class Item:
     """Who claimed its ending."""
     withheld: bool = False
     """It is going to wait for a person, so it must not start."""
+    snapshot: tuple[Task, Task] | None = None
+    """The last snapshot, and the state it was made of."""
     hold_back: bool = False
     """A cancel came while the ending was being delivered: never queue it again."""
     changing: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -109,7 +111,16 @@ class TaskBook:
         slot = self.slots.of(task.id)
         if item.step is None and position is None and slot == task.slot:
             return task
-        return replace(task, step=item.step, queue_position=position, slot=slot)
+        made_of, last = item.snapshot or (None, task)
+        if (
+            made_of is not task
+            or last.step != item.step
+            or last.queue_position != position
+            or last.slot != slot
+        ):
+            last = replace(task, step=item.step, queue_position=position, slot=slot)
+            item.snapshot = task, last
+        return last
 
     def snapshots(self, items: Iterable[Item]) -> list[Task]:
         """Return tasks, the newest first."""
@@ -168,8 +179,12 @@ class TaskBook:
 
     def with_place(self, stored: Stored) -> Stored:
         """Return a task with the place it will be shown in, if there is one for it."""
-        number = self.slots.of(stored.task.id) or self.slots.choose(self._rank)
+        number = self.slots.of(stored.task.id) or self.next_slot()
         return _in_place(stored, number)
+
+    def next_slot(self) -> int | None:
+        """Return the place in which a new task will be shown, if there is one for it."""
+        return self.slots.choose(self._rank)
 
     def in_slot(self, number: int) -> Item | None:
         """Return the task that is shown in a place."""
@@ -211,10 +226,14 @@ class TaskBook:
         self.apply(item, ended, _ENDINGS[ended.task.status])
         self._retire()
 
-    def settle(self, item: Item, delivery: Delivery) -> asyncio.Future[bool]:
+    def settle(
+        self, item: Item, delivery: Delivery, *, tellings: int | None = None
+    ) -> asyncio.Future[bool]:
         """Let an ending be delivered or suppressed for good; returns its record."""
         item.session = None
-        stored = item.stored.with_task(delivery=delivery)
+        if tellings is None:
+            tellings = item.stored.task.tellings
+        stored = item.stored.with_task(delivery=delivery, tellings=tellings)
         saved = self.save(stored)
         self.apply(item, stored, None)
         self._retire()

@@ -110,10 +110,12 @@ class DeliveryDesk:
 
     async def _delivered(self, items: list[Item]) -> None:
         """Settle at once, so that no release can bring them back; publish when durable."""
-        for item in items:
-            told = item.stored.task.tellings + 1
-            item.stored = item.stored.with_task(tellings=told)
-        saved = [self._book.settle(item, Delivery.DELIVERED) for item in items]
+        saved = [
+            self._book.settle(
+                item, Delivery.DELIVERED, tellings=item.stored.task.tellings + 1
+            )
+            for item in items
+        ]
         if not all([await one for one in saved]):
             _LOGGER.warning(
                 "What was told could not be stored; it may be told again after a restart"

@@ -1,5 +1,6 @@
 """Is this the same work as that? Pure."""
 
+from functools import lru_cache
 import re
 import unicodedata
 
@@ -10,6 +11,7 @@ _SIGN = re.compile(r"[^\w\s]|_")
 """What may be punctuation: everything else is not looked at one by one."""
 
 
+@lru_cache(maxsize=64)
 def normalise_goal(goal: str) -> str:
     """Return the goal without the differences that do not change what is wanted.
 

@@ -485,8 +485,8 @@ class TaskManager:
             origin=origin,
             now=self._book.now(),
             place=queue.next_place(Lane.NEW),
+            slot=self._book.next_slot(),
         )
-        stored = self._book.with_place(stored)
         with self._arrivals.arriving(goal):
             if not await self._book.save(stored, owed=False):
                 raise TaskStorageError(self._book.ledger.trouble)
