@@ -86,7 +86,7 @@ def try_many(examples: int, number: int, *, tell: bool = False) -> Counter[str]:
             done += waiting[future][1]
             if tell and done % (CHUNK * 40) == 0:
                 rate = done / (time.monotonic() - begun)
-                print(f"{done:,} of {examples:,}, {rate:.0f} a second", file=sys.stderr)
+                sys.stderr.write(f"{done:,} of {examples:,}, {rate:.0f} a second\n")
     return taken
 
 
@@ -108,9 +108,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     taken = try_many(options.examples, options.seed, tell=True)
-    print(f"{options.examples:,} examples, seed {options.seed}: {table(taken)}")
+    sys.stdout.write(
+        f"{options.examples:,} examples, seed {options.seed}: {table(taken)}\n"
+    )
     if missing := never_taken(taken):
-        print(f"never tried: {missing}", file=sys.stderr)
+        sys.stderr.write(f"never tried: {missing}\n")
         return 1
     return 0
 

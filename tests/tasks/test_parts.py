@@ -82,18 +82,15 @@ def test_resumed_tasks_stand_before_new_ones() -> None:
     queue.put("new 2", queue.next_place(Lane.NEW))
     queue.put("answered 2", queue.next_place(Lane.RESUMED))
     queue.put("recovered", queue.first_place())
-    assert queue.positions() == {
-        "recovered": 1,
-        "answered 1": 2,
-        "answered 2": 3,
-        "new 1": 4,
-        "new 2": 5,
-    }
+    order = ["recovered", "answered 1", "answered 2", "new 1", "new 2"]
+    assert [queue.position(task_id) for task_id in order] == [1, 2, 3, 4, 5]
     assert (queue.head, queue.new_tasks, len(queue)) == ("recovered", 2, 5)
     queue.discard("recovered")
     queue.discard("unknown")
     queue.put("new 1", queue.next_place(Lane.NEW))
-    assert list(queue.positions()) == ["answered 1", "answered 2", "new 2", "new 1"]
+    order = ["answered 1", "answered 2", "new 2", "new 1"]
+    assert [queue.position(task_id) for task_id in order] == [1, 2, 3, 4]
+    assert queue.position("recovered") is None
 
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)

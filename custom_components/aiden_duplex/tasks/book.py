@@ -10,6 +10,7 @@ import logging
 from ..storage.contract import JournalProtocol
 from .consents import Audit, changes
 from .errors import TaskNotFoundError
+from .index import TaskIndex
 from .ledger import Ledger
 from .lifecycle import Doubt
 from .limits import TaskLimits
@@ -48,6 +49,8 @@ class Item:
     """Who claimed its ending."""
     withheld: bool = False
     """It is going to wait for a person, so it must not start."""
+    snapshot: tuple[Task, Task] | None = None
+    """The last snapshot, and the state it was made of."""
     hold_back: bool = False
     """A cancel came while the ending was being delivered: never queue it again."""
     withdrawn: Consent | None = None
@@ -72,6 +75,7 @@ class TaskBook:
         self.now = now
         self.limits = limits
         self.queue = TaskQueue()
+        self.index = TaskIndex()
         self.ledger = Ledger(journal, limits)
         self.slots = Slots(limits.slots)
         self.sequence = 0
@@ -92,6 +96,10 @@ class TaskBook:
         """Return all tasks."""
         return self._items.values()
 
+    def items_of(self, task_ids: Iterable[str]) -> list[Item]:
+        """Return the tasks with these ids, which are known."""
+        return [self._items[task_id] for task_id in task_ids]
+
     def find(self, task_id: str) -> Item:
         """Return a task.
 
@@ -106,22 +114,33 @@ class TaskBook:
 
     def snapshot(self, item: Item) -> Task:
         """Return a task as it stands now, with its live step and position."""
-        return self._snapshot(item, self.queue.positions())
+        task = item.stored.task
+        position = self.queue.position(task.id)
+        slot = self.slots.of(task.id)
+        if item.step is None and position is None and slot == task.slot:
+            return task
+        made_of, last = item.snapshot or (None, task)
+        if (
+            made_of is not task
+            or last.step != item.step
+            or last.queue_position != position
+            or last.slot != slot
+        ):
+            last = replace(task, step=item.step, queue_position=position, slot=slot)
+            item.snapshot = task, last
+        return last
 
     def snapshots(self, items: Iterable[Item]) -> list[Task]:
         """Return tasks, the newest first."""
-        positions = self.queue.positions()
         return sorted(
-            (self._snapshot(item, positions) for item in items),
+            (self.snapshot(item) for item in items),
             key=lambda task: (task.created_at, task.id),
             reverse=True,
         )
 
     def outstanding(self) -> list[Task]:
         """Return what is in flight or was not told yet, the newest first."""
-        return self.snapshots(
-            item for item in self.items if item.stored.task.is_outstanding
-        )
+        return self.snapshots(self.items_of(self.index.outstanding))
 
     async def load(self, *, restored: bool) -> None:
         """Read the journal and decide what becomes of every task.
@@ -153,7 +172,7 @@ class TaskBook:
         self.sequence = read_watermark(records)
         for stored in _with_own_numbers(found.values()):
             self._items[stored.task.id] = Item(stored=stored)
-            self._enqueue(stored)
+            self._file(stored)
             self.sequence = max(self.sequence, stored.task.terminal_sequence or 0)
         for item in sorted(self.items, key=_creation_order):
             self._recover(item, doubt)
@@ -182,8 +201,12 @@ class TaskBook:
 
     def with_place(self, stored: Stored) -> Stored:
         """Return a task with the place it will be shown in, if there is one for it."""
-        number = self.slots.of(stored.task.id) or self.slots.choose(self._rank)
-        return stored.with_task(slot=number)
+        number = self.slots.of(stored.task.id) or self.next_slot()
+        return _in_place(stored, number)
+
+    def next_slot(self) -> int | None:
+        """Return the place in which a new task will be shown, if there is one for it."""
+        return self.slots.choose(self._rank)
 
     def in_slot(self, number: int) -> Item | None:
         """Return the task that is shown in a place."""
@@ -195,7 +218,7 @@ class TaskBook:
         stored = self._shown(stored)
         item = Item(stored=stored)
         self._items[stored.task.id] = item
-        self._enqueue(stored)
+        self._file(stored)
         fresh = replace(stored.task, status=TaskStatus.CREATED)
         self._emit(
             TaskEvent(type=TaskEventType.CREATED, task=fresh, at=self.now()),
@@ -213,7 +236,7 @@ class TaskBook:
         item.stored = stored = self._shown(stored)
         if stored.task.status is not TaskStatus.RUNNING or stored.task.is_waiting:
             item.step = None
-        self._enqueue(stored)
+        self._file(stored)
         if event is not None:
             self.publish(item, event)
 
@@ -226,10 +249,14 @@ class TaskBook:
         self.apply(item, ended, _ENDINGS[ended.task.status])
         self._retire()
 
-    def settle(self, item: Item, delivery: Delivery) -> asyncio.Future[bool]:
+    def settle(
+        self, item: Item, delivery: Delivery, *, tellings: int | None = None
+    ) -> asyncio.Future[bool]:
         """Let an ending be delivered or suppressed for good; returns its record."""
         item.session = None
-        stored = item.stored.with_task(delivery=delivery)
+        if tellings is None:
+            tellings = item.stored.task.tellings
+        stored = item.stored.with_task(delivery=delivery, tellings=tellings)
         saved = self.save(stored)
         self.apply(item, stored, None)
         self._retire()
@@ -277,15 +304,6 @@ class TaskBook:
             except Exception:
                 _LOGGER.exception("A listener failed on a task's %s event", event.type)
 
-    def _snapshot(self, item: Item, positions: dict[str, int]) -> Task:
-        task = item.stored.task
-        return replace(
-            task,
-            step=item.step,
-            queue_position=positions.get(task.id),
-            slot=self.slots.of(task.id),
-        )
-
     def _shown(self, stored: Stored) -> Stored:
         """Show a task that has not ended in its place, or in another if that is taken."""
         number = stored.task.slot
@@ -298,7 +316,7 @@ class TaskBook:
             number = self.slots.choose(self._rank)
         if number is None or not self.slots.put(stored.task.id, number):
             number = None
-        return stored.with_task(slot=number)
+        return _in_place(stored, number)
 
     def _rank(self, task_id: str) -> Rank | None:
         """Return how soon a task gives its place away: told endings first, then the oldest."""
@@ -348,7 +366,11 @@ class TaskBook:
             except Exception:
                 _LOGGER.exception("The audit of consents failed")
 
-    def _enqueue(self, stored: Stored) -> None:
+    def _file(self, stored: Stored) -> None:
+        """Let the queue and the index follow a task's state, unless it is forgotten."""
+        if stored.task.id not in self._items:
+            return
+        self.index.put(stored.task)
         if stored.is_in_queue:
             self.queue.put(stored.task.id, stored.place)
         else:
@@ -376,28 +398,17 @@ class TaskBook:
 
     def _retire(self) -> None:
         """Forget old endings, but none that still has to be told."""
-        ended = sorted(
-            (item for item in self.items if item.stored.task.status.is_terminal),
-            key=_ending_order,
-            reverse=True,
-        )
-        if len(ended) <= self.limits.remembered:
-            return
-        untold = 0
-        for number, item in enumerate(ended):
-            if item.stored.task.is_outstanding:
-                untold += 1
-                if untold <= self.limits.undelivered:
-                    continue
+        for task_id in self.index.surplus(
+            remembered=self.limits.remembered, untold=self.limits.undelivered
+        ):
+            if self._items.pop(task_id).stored.task.is_outstanding:
                 _LOGGER.warning(
                     "More than %d results wait to be told; the oldest is dropped",
                     self.limits.undelivered,
                 )
-            elif number < self.limits.remembered:
-                continue
-            del self._items[item.stored.task.id]
-            self.slots.vacate(item.stored.task.id)
-            self.ledger.forget(item.stored.task.id)
+            self.index.drop(task_id)
+            self.slots.vacate(task_id)
+            self.ledger.forget(task_id)
 
 
 def _with_own_numbers(found: Iterable[Stored]) -> Iterator[Stored]:
@@ -416,6 +427,10 @@ def _with_own_numbers(found: Iterable[Stored]) -> Iterator[Stored]:
             yield stored
 
 
+def _in_place(stored: Stored, number: int | None) -> Stored:
+    return stored if stored.task.slot == number else stored.with_task(slot=number)
+
+
 def _creation_order(item: Item) -> tuple[datetime, Place]:
     return item.stored.task.created_at, item.stored.place
 
@@ -424,7 +439,3 @@ def _showing_order(item: Item) -> tuple[bool, int]:
     """Order tasks so that the one that took a place last comes last."""
     task = item.stored.task
     return not task.status.is_terminal, task.terminal_sequence or 0
-
-
-def _ending_order(item: Item) -> tuple[int, str]:
-    return item.stored.task.terminal_sequence or 0, item.stored.task.id

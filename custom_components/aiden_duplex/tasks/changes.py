@@ -7,10 +7,9 @@ from typing import Any
 
 from ..storage.lines import storable
 from . import consents, lifecycle
-from .arrivals import Arrivals
+from .arrivals import Arrivals, refuse_duplicate
 from .book import Item, TaskBook
 from .consent_desk import ConsentDesk
-from .duplicates import refuse_duplicate
 from .errors import (
     ConsentNeedsPersonError,
     HaltedError,
@@ -44,7 +43,7 @@ class ChangeDesk:
         self._worker = worker
         self._check_open = check_open
         self._arrivals = Arrivals()
-        self._operations: set[asyncio.Task[Task]] = set()
+        self._operations: set[asyncio.Task[None]] = set()
 
     async def create(
         self,
@@ -99,10 +98,7 @@ class ChangeDesk:
             if self._book.halted:
                 raise HaltedError
             refuse_duplicate(
-                goal,
-                self._book.outstanding(),
-                distinct_from=distinct_from,
-                repeat=repeat,
+                goal, self._book, distinct_from=distinct_from, repeat=repeat
             )
             # Two creations must see each other as duplicates, once they are decided.
             first = self._arrivals.in_the_way(goal, of_all=distinct_from is not None)
@@ -117,8 +113,8 @@ class ChangeDesk:
             origin=origin,
             now=self._book.now(),
             place=queue.next_place(Lane.NEW),
+            slot=self._book.next_slot(),
         )
-        stored = self._book.with_place(stored)
         with self._arrivals.arriving(goal):
             if not await self._book.save(stored, owed=False):
                 raise TaskStorageError(self._book.ledger.trouble)
@@ -206,15 +202,14 @@ class ChangeDesk:
 
     async def _to_the_end(self, operation: Coroutine[Any, Any, Task]) -> Task:
         """Finish what is half in the journal even if the caller stops waiting."""
-        task = asyncio.Task(
-            operation, loop=asyncio.get_running_loop(), eager_start=True
-        )
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Task] = loop.create_future()
+        task = asyncio.Task(_tell(operation, answer), loop=loop, eager_start=True)
         self._operations.add(task)
         task.add_done_callback(self._operation_ended)
-        await asyncio.wait({task})
-        return task.result()
+        return await answer
 
-    def _operation_ended(self, task: asyncio.Task[Task]) -> None:
+    def _operation_ended(self, task: asyncio.Task[None]) -> None:
         self._operations.discard(task)
         # After the caller, whom the work on the next record would keep waiting.
         asyncio.get_running_loop().call_soon(self._worker.wake)
@@ -232,3 +227,19 @@ class ChangeDesk:
                 f"{name}_too_long", f"the {name} has more than {limit} characters"
             )
         return text
+
+
+async def _tell(
+    operation: Coroutine[Any, Any, Task], answer: asyncio.Future[Task]
+) -> None:
+    """Run an operation and tell its caller at once, if that still waits."""
+    try:
+        task = await operation
+    except BaseException as err:
+        if not answer.done():
+            answer.set_exception(err)
+            # Seen, also when the caller stops waiting just now.
+            answer.exception()
+        raise
+    if not answer.done():
+        answer.set_result(task)

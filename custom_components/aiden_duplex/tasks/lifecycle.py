@@ -43,7 +43,14 @@ def tidy(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[:limit]}…"
 
 
-def created(goal: str, *, origin: Origin, now: datetime, place: Place) -> Stored:
+def created(
+    goal: str,
+    *,
+    origin: Origin,
+    now: datetime,
+    place: Place,
+    slot: int | None = None,
+) -> Stored:
     """Return a new task that waits in the queue."""
     task = Task(
         id=f"task_{uuid.uuid4().hex}",
@@ -52,6 +59,7 @@ def created(goal: str, *, origin: Origin, now: datetime, place: Place) -> Stored
         created_at=now,
         updated_at=now,
         origin=origin,
+        slot=slot,
     )
     return Stored(task=task, place=place)
 

@@ -14,7 +14,16 @@ from .delivery import DeliveryDesk
 from .errors import NotRunningError, TaskStorageError, TasksUnavailableError
 from .kill_switch import KillSwitch
 from .limits import TaskLimits
-from .model import Assent, Decision, Heard, Origin, Task, TaskEvent, TaskStatus
+from .model import (
+    Assent,
+    Decision,
+    Delivery,
+    Heard,
+    Origin,
+    Task,
+    TaskEvent,
+    TaskStatus,
+)
 from .runner import Runner
 from .wake import WakeSignal
 from .worker import Worker
@@ -157,7 +166,7 @@ class TaskManager:
             return self._book.snapshot(active)
         begun = [
             item
-            for item in self._book.items
+            for item in self._book.items_of(self._book.index.waiting_for(Delivery.NONE))
             if item.stored.task.status is TaskStatus.RUNNING
         ]
         if not begun:

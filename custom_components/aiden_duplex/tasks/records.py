@@ -72,9 +72,12 @@ def encode(stored: Stored) -> Record:
     delivery = task.delivery
     if delivery in (Delivery.CLAIMED, Delivery.DELIVERING):
         delivery = Delivery.QUEUED
-    record = replace(task, delivery=delivery, step=None, queue_position=None).as_dict()
+    record = task.as_dict()
+    for name in ("step", "queue_position"):
+        record.pop(name, None)
     return record | {
         "kind": _KIND,
+        "delivery": str(delivery),
         "terminal_sequence": task.terminal_sequence,
         "heard": task.heard and str(task.heard),
         "lane": int(stored.place[0]),
