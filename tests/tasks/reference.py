@@ -118,8 +118,9 @@ class Model:
 
     def advance(self, until: float, wall: float) -> None:
         """Let pass what happens by itself up to a time."""
+        offset = wall - until
         while True:
-            self._take_next(self._clock, wall)
+            self._take_next(self._clock, self._clock + offset)
             moments = []
             if self.run and self.run.told_at is not None:
                 moments.append(self.run.told_at + STUCK_S)
@@ -133,9 +134,10 @@ class Model:
             self._clock = min(due)
             run = self.run
             if run and run.told_at is not None and run.told_at + STUCK_S <= self._clock:
-                self.end_run("failed", self._clock, wall)
+                self.end_run("failed", self._clock, self._clock + offset)
 
-    _clock = 0.0
+    _clock = 1000.0
+    """The time of the loop, which begins there."""
 
     def _take_next(self, now: float, wall: float) -> None:
         """Start a run if one may start."""

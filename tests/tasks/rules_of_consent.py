@@ -1,12 +1,13 @@
 """Rules of consent: asked for, given by a person or by nobody, used, late, withdrawn."""
 
 from hypothesis import strategies as st
+from hypothesis.stateful import precondition
 
 from custom_components.aiden_duplex.tasks.model import ConsentRequest, ReasonClass
 
 from .counting import TAKEN, rule
 from .house import ASSENT, settle
-from .machine import NUMBERS, Machine, has_run, has_tasks
+from .machine import NUMBERS, Machine, has_run
 
 CONSENT_S = 60
 REQUESTS = st.sampled_from(
@@ -32,25 +33,26 @@ class ConsentRules(Machine):
         self.model.pause_run(at, self.wall, on_the_phone=True, consent=asked)
         self.after()
 
-    @has_tasks
+    @precondition(lambda self: any(task.asks for task in self.model.tasks.values()))
     @rule(number=NUMBERS)
     def agree(self, number: int) -> None:
         """Answer as a person, who thereby agrees if that was the question."""
-        task_id = self.any_task(number)
-        if not self.model.tasks[task_id].asks:
-            return
+        asking = [task.id for task in self.model.tasks.values() if task.asks]
+        task_id = asking[number % len(asking)]
         until = self.now + CONSENT_S
         self.wait(self.house.manager.respond(task_id, "yes", assent=ASSENT))
         self.model.answer(task_id, "yes", self.wall, agreed_until=until)
         self.after()
 
     @has_run
-    @rule(request=REQUESTS)
-    def run_acts(self, request: ConsentRequest) -> None:
-        """Let the run try to do something that needs a yes."""
+    @rule(other=st.none() | REQUESTS)
+    def run_acts(self, other: ConsentRequest | None) -> None:
+        """Let the run try to do what was agreed, if anything was, or something else."""
         run = self.model.run
         assert run is not None
         yes = run.task.yes
+        agreed = ConsentRequest(act=yes.act, screen=yes.screen) if yes else None
+        request = other or agreed or ConsentRequest(act="send", screen="chat")
         expected = (
             run.told_at is None
             and yes is not None
@@ -64,6 +66,7 @@ class ConsentRules(Machine):
             run.task.yes = None
             self.model.used += 1
 
+    @precondition(lambda self: any(task.yes for task in self.model.tasks.values()))
     @rule()
     def say_stop(self) -> None:
         """Say a stop word."""

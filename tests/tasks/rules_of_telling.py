@@ -13,6 +13,7 @@ SESSIONS = st.sampled_from(["s1", "s2"])
 class TellingRules(Machine):
     """Claim, begin, acknowledge, hear, release."""
 
+    @has_tasks
     @rule(session=SESSIONS)
     def claim(self, session: str) -> None:
         """Claim."""
@@ -49,6 +50,7 @@ class TellingRules(Machine):
             self.call(lambda: manager.hear(wanted, Heard.SHOWN))
             self.model.hear(wanted)
 
+    @has_tasks
     @rule(session=SESSIONS)
     def release(self, session: str) -> None:
         """End a session."""

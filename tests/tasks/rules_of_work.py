@@ -125,6 +125,8 @@ class WorkRules(Machine):
                 self.wait(work)
         self.after()
 
+    @is_open
+    @has_tasks
     @rule()
     def halt(self) -> None:
         """Turn the kill switch on."""
