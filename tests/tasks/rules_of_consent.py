@@ -1,5 +1,7 @@
 """Rules of consent: asked for, given by a person or by nobody, used, late, withdrawn."""
 
+import asyncio
+
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition
 
@@ -26,6 +28,44 @@ class ConsentRules(Machine):
     @rule(request=REQUESTS)
     def run_asks_for_consent(self, request: ConsentRequest) -> None:
         """Let the run ask whether it may."""
+        self._ask(request)
+
+    @precondition(lambda self: any(task.asks for task in self.model.tasks.values()))
+    @rule(number=NUMBERS)
+    def agree(self, number: int) -> None:
+        """Answer as a person, who thereby agrees if that was the question."""
+        asking = [task.id for task in self.model.tasks.values() if task.asks]
+        self._agree(asking[number % len(asking)])
+
+    @has_run
+    @rule(other=st.none() | REQUESTS)
+    def run_acts(self, other: ConsentRequest | None) -> None:
+        """Let the run try to do what was agreed, if anything was, or something else."""
+        self._act(other)
+
+    @has_run
+    @rule(
+        request=REQUESTS,
+        seconds=st.sampled_from([0.5, 70.5]),
+        tries=st.integers(1, 2),
+    )
+    def run_is_allowed(
+        self, request: ConsentRequest, seconds: float, tries: int
+    ) -> None:
+        """Let the run ask, get its yes, and act on that: the usual way, soon or late."""
+        assert self.model.run is not None
+        task = self.model.run.task
+        self._ask(request)
+        if not task.asks:
+            return
+        self._agree(task.id)
+        self.wait(asyncio.sleep(seconds))
+        self.after()
+        for _ in range(tries):
+            if self.model.run is not None and self.model.run.task is task:
+                self._act(request)
+
+    def _ask(self, request: ConsentRequest) -> None:
         self.house.runner.last.pause(ReasonClass.SENSITIVE_OPERATION, request)
         at = self.now
         self.wait(settle())
@@ -33,21 +73,13 @@ class ConsentRules(Machine):
         self.model.pause_run(at, self.wall, on_the_phone=True, consent=asked)
         self.after()
 
-    @precondition(lambda self: any(task.asks for task in self.model.tasks.values()))
-    @rule(number=NUMBERS)
-    def agree(self, number: int) -> None:
-        """Answer as a person, who thereby agrees if that was the question."""
-        asking = [task.id for task in self.model.tasks.values() if task.asks]
-        task_id = asking[number % len(asking)]
+    def _agree(self, task_id: str) -> None:
         until = self.now + CONSENT_S
         self.wait(self.house.manager.respond(task_id, "yes", assent=ASSENT))
         self.model.answer(task_id, "yes", self.wall, agreed_until=until)
         self.after()
 
-    @has_run
-    @rule(other=st.none() | REQUESTS)
-    def run_acts(self, other: ConsentRequest | None) -> None:
-        """Let the run try to do what was agreed, if anything was, or something else."""
+    def _act(self, other: ConsentRequest | None) -> None:
         run = self.model.run
         assert run is not None
         yes = run.task.yes
