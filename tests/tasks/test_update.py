@@ -13,6 +13,7 @@ from custom_components.aiden_duplex.tasks.errors import (
     TaskValueError,
 )
 from custom_components.aiden_duplex.tasks.model import Outcome, TaskStatus
+from tests.storage.memory_journal import MemoryJournal
 
 from .house import ORIGIN, House, settle, virtual
 
@@ -304,6 +305,37 @@ async def test_an_update_of_a_task_that_is_being_taken_over() -> None:
     found = after.manager.get(task.id)
     assert (found.prompt, found.is_waiting) == ("two", True)
     await after.close()
+
+
+@pytest.mark.parametrize("stop", ["take_over", "kill_switch"])
+@virtual
+async def test_no_record_of_a_new_goal_lets_a_stopped_run_go_on(stop: str) -> None:
+    """A crash right after any of the records finds the task stopped, as it was said."""
+    house = await House().open()
+    house.runner.cleanup_s = 2
+    task = await house.create("one")
+    manager = house.manager
+    stopping = asyncio.create_task(
+        manager.take_over(task.id) if stop == "take_over" else manager.halt()
+    )
+    await settle()
+    said = len(house.journal.records)
+    await manager.update(task.id, "two")
+    left = [
+        MemoryJournal(house.journal.records[:end])
+        for end in range(said, len(house.journal.records) + 1)
+    ]
+    await stopping
+    await house.close()
+    goals = set()
+    for journal in left:
+        after = await House(journal=journal).open()
+        found = after.manager.get(task.id)
+        assert found.is_waiting or found.status is TaskStatus.FAILED
+        assert not after.runner.calls
+        goals.add(found.prompt)
+        await after.close()
+    assert goals == {"one", "two"}
 
 
 @virtual

@@ -132,7 +132,8 @@ class ChangeDesk:
                 now=self._book.now(),
                 place=self._book.queue.next_place(Lane.RESUMED),
             )
-            saved = await self._book.save(after, owed=False)
+            foreseen = self._worker.foreseen(item, after)
+            saved = await self._book.save(foreseen, owed=False)
             if item.stored is not before:
                 # A cancel does not wait. What was written of the new goal must not be
                 # the last word.

@@ -198,25 +198,32 @@ class Worker:
         self.wake()
 
     def _foretell(self, item: Item, run: Run) -> asyncio.Future[bool] | None:
-        """Journal what a stopped run's task is going to be; returns the record, if any.
-
-        A crash before the run has returned must not let it go on: under the hands of a
-        person who took over, or after the kill switch.
-        """
+        """Journal what a stopped run's task is going to be; returns the record, if any."""
         if run.reason is None or run.is_over:
             return None
         self._hush(item)
-        if item.stored.task.status is not TaskStatus.RUNNING:
-            return None
+        foreseen = self.foreseen(item, item.stored)
+        return self._book.save(foreseen) if foreseen is not item.stored else None
+
+    def foreseen(self, item: Item, stored: Stored) -> Stored:
+        """Return a state of a task as it has to be journalled.
+
+        A crash before a stopped run has returned must not let it go on: under the hands
+        of a person who took over, or after the kill switch.
+        """
+        if self._active is None or self._active[0] is not item:
+            return stored
+        run = self._active[1]
+        if run.is_over or stored.task.status is not TaskStatus.RUNNING:
+            return stored
         now = self._now()
         match run.reason:
             case StopReason.TAKE_OVER:
-                return self._book.save(lifecycle.taken_over(item.stored, now=now))
+                return lifecycle.taken_over(stored, now=now)
             case StopReason.KILL_SWITCH:
                 # It gets its number when it has really ended, or at the next start.
-                halted = lifecycle.halted(item.stored, now=now, sequence=None)
-                return self._book.save(halted)
-        return None
+                return lifecycle.halted(stored, now=now, sequence=None)
+        return stored
 
     async def stop(self, deadline_s: float, *, counts: bool) -> None:
         """End the run and the worker; an interrupted task is queued for recovery."""
