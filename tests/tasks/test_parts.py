@@ -93,6 +93,16 @@ def test_resumed_tasks_stand_before_new_ones() -> None:
     assert queue.position("recovered") is None
 
 
+def test_the_first_place_is_also_before_those_not_taken_yet() -> None:
+    """The task that was given one is on its way to the disk; nobody else stands there."""
+    queue = TaskQueue()
+    given = queue.next_place(Lane.RESUMED)
+    first, before_that = queue.first_place(), queue.first_place()
+    assert before_that < first < given
+    queue.put("new", given)
+    assert queue.first_place() < before_that
+
+
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
 TIMES = st.datetimes(datetime(2020, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))
 ACTIONS = st.builds(

@@ -336,6 +336,9 @@ class TaskBook:
             task = item.stored.task
             if not task.status.is_terminal and self.slots.of(task.id) is None:
                 item.stored = self._shown(self.with_place(item.stored))
+                if item.stored.task.slot is not None:
+                    # Or the next start may choose another.
+                    self.save(item.stored)
 
     def withdraw_consent(self, item: Item) -> None:
         """Let the consent of a task count no more, at once and in memory alone.

@@ -23,6 +23,7 @@ class TaskQueue:
         self._waiting: list[tuple[Place, str]] = []
         self._places: dict[str, Place] = {}
         self._highest = 0
+        self._lowest = 1
 
     def __len__(self) -> int:
         """Return how many tasks wait, of both lanes."""
@@ -44,13 +45,9 @@ class TaskQueue:
         return lane, self._highest
 
     def first_place(self) -> Place:
-        """Return the place before all others."""
-        heads = (
-            *self._waiting[:1],
-            *self._waiting[self._first_new : self._first_new + 1],
-        )
-        first = min((place[1] for place, _ in heads), default=self._highest + 1)
-        return Lane.RESUMED, first - 1
+        """Return the place before all others, also those that nobody stands at yet."""
+        self._lowest -= 1
+        return Lane.RESUMED, self._lowest
 
     def put(self, task_id: str, place: Place) -> None:
         """Let a task stand at a place and nowhere else."""
@@ -59,6 +56,7 @@ class TaskQueue:
         self.discard(task_id)
         self._highest = max(self._highest, place[1])
         self._places[task_id] = place
+        self._lowest = min(self._lowest, place[1])
         insort(self._waiting, (place, task_id))
 
     def discard(self, task_id: str) -> None:
