@@ -90,10 +90,20 @@ class Ledger:
         return put.done
 
     def forget(self, task_id: str) -> None:
-        """Leave a task out when the journal is written anew, also what is on its way."""
-        self._latest.pop(task_id, None)
-        for put in (*self._writing, *self._waiting):
-            put.forgotten = put.forgotten or put.record["id"] == task_id
+        """Leave a task out when the journal is written anew, also what is on its way.
+
+        Until that is decided its last durable record stays: that its ending was told may
+        be on its way, and a crash must not find the task gone before.
+        """
+        on_its_way = [
+            put
+            for put in (*self._writing, *self._waiting)
+            if put.record["id"] == task_id
+        ]
+        for put in on_its_way:
+            put.forgotten = True
+        if not on_its_way:
+            self._latest.pop(task_id, None)
 
     async def flush(self) -> None:
         """Return when nothing waits to be written; what is owed may stay."""
@@ -192,8 +202,12 @@ class Ledger:
         else:
             self._trouble = str(error)
         is_kept = error is None or (put.owed and isinstance(error, JournalError))
-        if is_kept and not put.forgotten:
-            self._latest[put.record["id"]] = put.record
+        task_id = put.record["id"]
+        if put.forgotten:
+            if all(later.record["id"] != task_id for later in self._waiting):
+                self._latest.pop(task_id, None)
+        elif is_kept:
+            self._latest[task_id] = put.record
         if not put.done.done():
             put.done.set_result(error is None)
 
