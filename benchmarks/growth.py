@@ -1,6 +1,7 @@
 """What one more task costs when there are many, without the disk."""
 
-from collections import defaultdict
+from collections.abc import AsyncIterator
+import contextlib
 from dataclasses import dataclass
 import time
 
@@ -43,28 +44,35 @@ async def measure(place: Place, counts: Counts = Counts()) -> list[Measurement]:
 async def _beside(place: Place, counts: Counts) -> dict[str, dict[int, float]]:
     """Return how long each operation takes, in seconds, beside so many tasks.
 
-    One half of them waits in the queue, the other has ended and was told.
+    One half of them waits in the queue, the other has ended and was told. The sizes take
+    turns: a processor that changes its speed changes it for all.
     """
-    found: dict[str, dict[int, float]] = defaultdict(dict)
-    folder = place.subfolder("growth")
+    async with contextlib.AsyncExitStack() as stack:
+        beside: dict[int, Lives] = {}
+        for size in counts.sizes:
+            beside[size] = await stack.enter_async_context(_among(place, size))
+        for _ in range(counts.samples):
+            for lives in beside.values():
+                await lives.live()
+    return {
+        name: {size: median(lives.took_s[name]) for size, lives in beside.items()}
+        for name in OPERATIONS
+    }
+
+
+@contextlib.asynccontextmanager
+async def _among(place: Place, size: int) -> AsyncIterator[Lives]:
+    """Return lives among so many tasks."""
     async with parts.manager(
-        folder, EndlessRunner(), files=FastFiles(), limits=LIMITS
+        place.subfolder("growth"), EndlessRunner(), files=FastFiles(), limits=LIMITS
     ) as tasks:
         lives = Lives(tasks)
         await lives.occupy()
-        known = 1
-        for size in counts.sizes:
-            while known < size:
-                await lives.create(BATCH)
-                await lives.live(BATCH)
-                known += 2 * BATCH
-            lives.forget_times()
-            for _ in range(counts.samples):
-                await lives.live()
-            known += counts.samples
-            for name, took_s in lives.forget_times().items():
-                found[name][size] = median(took_s)
-    return found
+        for _ in range(size // (2 * BATCH)):
+            await lives.create(BATCH)
+            await lives.live(BATCH)
+        lives.forget_times()
+        yield lives
 
 
 async def _whole(place: Place, counts: Counts, size: int) -> float:
