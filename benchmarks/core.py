@@ -1,12 +1,7 @@
 """``script/bench core``: what keeps the conversation quick while the phone is worked."""
 
-from collections.abc import Awaitable, Callable, Mapping
-
 from . import cancel, conversation, create, recorder, stop_word, tap
-from .harness import Measurement
-from .place import Place
-
-type Measures = Mapping[str, Callable[[Place], Awaitable[list[Measurement]]]]
+from .place import Measures
 
 MEASURES: Measures = {
     "conversation": conversation.measure,

@@ -9,8 +9,8 @@ import time
 from typing import override
 
 from custom_components.aiden_duplex.foreground.delivery import Delivery
+from custom_components.aiden_duplex.foreground.tool_context import ToolContext
 from custom_components.aiden_duplex.foreground.toolbox import Toolbox
-from custom_components.aiden_duplex.foreground.tools import ToolContext
 from custom_components.aiden_duplex.models.tools import ToolCall
 from custom_components.aiden_duplex.storage.files import AppendFile, OsFiles
 from custom_components.aiden_duplex.tasks.manager import TaskManager
@@ -109,19 +109,22 @@ class SlowFile(AppendFile):
 
 
 class Fsync:
-    """One write and fsync of this disk, in the journal's folder."""
+    """A write and fsync of this disk, in the journal's folder."""
 
-    def __init__(self, folder: Path, delay_s: float) -> None:
-        """Make the file."""
+    def __init__(self, folder: Path, delay_s: float, *, size: int = 501) -> None:
+        """Make the file; ``size`` is how many bytes are written."""
         self._delay_s = delay_s
+        self._data = b"x" * (size - 1) + b"\n"
         self._file = os.open(folder / "fsync", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
-    def measure(self) -> float:
+    def measure(self, count: int = 1) -> float:
         """Return how long it takes where it blocks, in seconds."""
         started = time.perf_counter()
-        os.write(self._file, b"x" * 500 + b"\n")
-        time.sleep(self._delay_s)
-        os.fsync(self._file)
+        for _ in range(count):
+            os.write(self._file, self._data)
+            if self._delay_s:
+                time.sleep(self._delay_s)
+            os.fsync(self._file)
         return time.perf_counter() - started
 
     async def measure_awaited(self) -> float:

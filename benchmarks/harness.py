@@ -36,12 +36,16 @@ class Measurement:
     how: str
     """What was measured, against what."""
     limit: float | None = None
-    """The most that is well; None for a value that is only told."""
+    """The most that is well."""
+    least: float | None = None
+    """The least that is well. A value without any limit is only told."""
 
     @property
     def is_met(self) -> bool:
-        """Return whether the limit holds; no number holds no limit."""
-        return self.limit is None or self.value <= self.limit
+        """Return whether the limits hold; no number holds no limit."""
+        return (self.limit is None or self.value <= self.limit) and (
+            self.least is None or self.value >= self.least
+        )
 
     @classmethod
     def of(
@@ -89,11 +93,13 @@ def progress(text: str) -> None:
 
 def _row(one: Measurement) -> tuple[str, ...]:
     """Return the cells of a measurement."""
-    if one.limit is None:
-        limit, verdict = "", ""
-    else:
-        limit = f"≤ {one.limit:.4g} {one.unit}".rstrip()
-        verdict = "ok" if one.is_met else "MISSED"
+    bounds = [
+        f"{sign} {bound:.4g} {one.unit}".rstrip()
+        for sign, bound in (("≥", one.least), ("≤", one.limit))
+        if bound is not None
+    ]
+    limit = ", ".join(bounds)
+    verdict = ("ok" if one.is_met else "MISSED") if bounds else ""
     value = f"{one.value:.4g} {one.unit}".rstrip()
     return one.name, value, limit, str(one.samples), verdict, one.how
 

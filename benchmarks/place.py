@@ -1,7 +1,7 @@
 """What measurements work with: a folder on this disk, and simulators beside us."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 import contextlib
 from dataclasses import dataclass, field
 import json
@@ -14,6 +14,8 @@ from typing import Any, Self
 import aiohttp
 
 from simulator.home.process import ROOT, Child, ProcessError, start_child
+
+from .harness import Measurement
 
 START_S = 60
 NICE_WORLD = 10
@@ -66,6 +68,10 @@ class HidReports:
         return [at for report in self.reports if (at := report["t_ms"] / 1000) > moment]
 
 
+type Measures = Mapping[str, Callable[[Place], Awaitable[list[Measurement]]]]
+"""What a benchmark measures, by the names of ``--only``."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Place:
     """Where a run measures."""
@@ -94,6 +100,18 @@ class Place:
         folder.mkdir()
         return folder
 
+    @property
+    def file_system(self) -> str:
+        """Return on what the folder lies, such as ``ext4 on /dev/vda``."""
+        folder = self.folder.resolve()
+        mounts = [
+            (point, kind, device)
+            for device, point, kind, *_ in map(str.split, _mounts())
+            if folder.is_relative_to(point)
+        ]
+        _, kind, device = max(mounts, key=lambda mount: len(mount[0]))
+        return f"{kind} on {device}"
+
     @contextlib.asynccontextmanager
     async def phones(
         self, count: int, *, niceness: int = 0
@@ -107,6 +125,11 @@ class Place:
             with contextlib.suppress(PermissionError):
                 os.setpriority(os.PRIO_PGRP, child.process.pid, niceness)
             yield [Phone(ready=one, session=self.session) for one in ready]
+
+
+def _mounts() -> list[str]:
+    """Return what is mounted where, the last of two at one place last."""
+    return Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()
 
 
 @contextlib.contextmanager

@@ -15,6 +15,8 @@ import voluptuous as vol
 from . import phone_actions
 from .const import DOMAIN
 from .tasks.errors import (
+    ConsentNeedsPersonError,
+    ConsentNeedsYesError,
     DuplicateTaskError,
     HaltedError,
     NotRunningError,
@@ -114,6 +116,8 @@ def translated_errors() -> Iterator[None]:
 
 
 _CALLERS = (
+    ConsentNeedsPersonError,
+    ConsentNeedsYesError,
     DuplicateTaskError,
     HaltedError,
     NotRunningError,
@@ -135,7 +139,9 @@ def _placeholders(err: TaskError) -> dict[str, str]:
             existing = [err.existing] if err.existing else err.outstanding
             return {"existing": ", ".join(task.id for task in existing)}
         case (
-            TaskNotFoundError()
+            ConsentNeedsPersonError()
+            | ConsentNeedsYesError()
+            | TaskNotFoundError()
             | NotWaitingError()
             | NotRunningError()
             | NotUpdatableError()

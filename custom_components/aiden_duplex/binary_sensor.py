@@ -48,7 +48,9 @@ class NeedsYouSensor(AidenEntity, BinarySensorEntity):
             return {}
         attributes = task_attributes(task)
         names = ("task_id", "goal", "question_id", "question", "suggested_action")
-        return {name: attributes[name] for name in names}
+        shown = {name: attributes[name] for name in names}
+        action = task.pending_user_action
+        return shown | {"needs_consent": bool(action and action.consent)}
 
 
 class LinkSensor(AidenEntity, BinarySensorEntity):

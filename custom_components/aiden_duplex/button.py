@@ -9,10 +9,11 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .actions import translated_errors
-from .entity import AidenEntity, oldest_waiting
+from .entity import AidenEntity, oldest_waiting, origin_of
+from .home.people import async_assent
 from .runtime import Aiden, AidenConfigEntry
 from .tasks.errors import NotRunningError, RolloverError
-from .tasks.model import Decision, Task
+from .tasks.model import ConsentHow, Decision, Origin, Task
 
 # A stop must not wait behind anything.
 PARALLEL_UPDATES = 0
@@ -21,6 +22,7 @@ SHOWN_S = 2.0
 """How long a question must stand here before a press can mean it, and how long a second
 press means what the first one did. Our choice."""
 DONE = "Done."
+YES = "Yes."
 NO = "No."
 """What the person is taken to have said."""
 
@@ -30,7 +32,7 @@ class AidenButtonDescription(ButtonEntityDescription):
     """What a button works on, and what it does to it."""
 
     task: Callable[[Aiden], Task | None]
-    press: Callable[[Aiden, Task], Awaitable[object]]
+    press: Callable[[AidenButton, Task], Awaitable[object]]
     is_always_there: bool = False
     """Also with nothing to do: coming and going with every task would fill the history."""
 
@@ -43,11 +45,17 @@ def _unfinished(aiden: Aiden) -> Task | None:
     return aiden.tasks.current or (unfinished[-1] if unfinished else None)
 
 
-async def _respond(aiden: Aiden, task: Task, words: str, decision: Decision) -> None:
+async def _respond(button: AidenButton, task: Task, decision: Decision) -> None:
     """Answer the question that the task has asked, and no later one."""
+    assent = await async_assent(button.hass, button.origin, ConsentHow.BUTTON)
     question = task.pending_user_action
-    await aiden.tasks.respond(
-        task.id, words, decision=decision, question_id=question.id if question else None
+    words = YES if question and question.consent else DONE
+    await button.aiden.tasks.respond(
+        task.id,
+        NO if decision is Decision.REFUSED else words,
+        decision=decision,
+        question_id=question.id if question else None,
+        assent=assent,
     )
 
 
@@ -55,18 +63,18 @@ BUTTONS = (
     AidenButtonDescription(
         key="cancel",
         task=_unfinished,
-        press=lambda aiden, task: aiden.tasks.cancel(task.id),
+        press=lambda button, task: button.aiden.tasks.cancel(task.id),
         is_always_there=True,
     ),
     AidenButtonDescription(
         key="proceed",
         task=oldest_waiting,
-        press=lambda aiden, task: _respond(aiden, task, DONE, Decision.ANSWERED),
+        press=lambda button, task: _respond(button, task, Decision.ANSWERED),
     ),
     AidenButtonDescription(
         key="refuse",
         task=oldest_waiting,
-        press=lambda aiden, task: _respond(aiden, task, NO, Decision.REFUSED),
+        press=lambda button, task: _respond(button, task, Decision.REFUSED),
     ),
 )
 
@@ -102,6 +110,11 @@ class AidenButton(AidenEntity, ButtonEntity):
         description = self.entity_description
         return description.is_always_there or description.task(self.aiden) is not None
 
+    @property
+    def origin(self) -> Origin:
+        """Return who pressed."""
+        return origin_of(self._context)
+
     @override
     async def async_press(self) -> None:
         """Do it, to what the person can have meant."""
@@ -110,7 +123,7 @@ class AidenButton(AidenEntity, ButtonEntity):
                 raise NotRunningError
             self._refuse_rollover(task)
             self.async_note_request(self.entity_description.key, task.id)
-            await self.entity_description.press(self.aiden, task)
+            await self.entity_description.press(self, task)
 
     def _refuse_rollover(self, task: Task) -> None:
         """Refuse a press that was meant for what stood here a moment ago.

@@ -18,6 +18,7 @@ _MESSAGES = {
     TaskEventType.UPDATED: "was told what to do instead: {goal}",
     TaskEventType.NEEDS_YOU: "needs you for: {goal}",
     TaskEventType.ANSWERED: "goes on with: {goal}",
+    TaskEventType.CONSENT_USED: "does what a person agreed to, for: {goal}",
     TaskEventType.COMPLETED: "ended: {goal}",
     TaskEventType.FAILED: "failed: {goal}",
     TaskEventType.CANCELLED: "cancelled: {goal}",

@@ -38,6 +38,7 @@ from .foreground.foreground import Foreground
 from .home.camera import CameraSource
 from .home.damage import async_report_damage
 from .home.notifier import TaskNotifier
+from .home.people import async_is_person
 from .home.reauth import KeyWatchedChat, asking_for_key
 from .home.stops import async_take_stops
 from .memory.transcript import Transcript
@@ -58,6 +59,7 @@ from .tasks.errors import TaskNotFoundError
 from .tasks.limits import TaskLimits
 from .tasks.manager import TaskManager
 from .tasks.model import TaskEvent
+from .tasks.records import damage_mark
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -124,7 +126,7 @@ class Aiden:
             for name in ("user", "backend")
         ]
         user, backend = map(Transcript, sessions)
-        journal = Journal(folder / "tasks.journal")
+        journal = Journal(folder / "tasks.journal", damage_mark=damage_mark())
         trail = Journal(folder / "audit.journal")
         audit = AuditTrail(trail, now=dt_util.utcnow)
         agent = DeviceAgent(
@@ -138,6 +140,7 @@ class Aiden:
             runner=agent,
             now=dt_util.utcnow,
             limits=_limits(entry.options),
+            audit=audit.note_consent,
         )
         foreground = Foreground(
             connect=functools.partial(_connect, hass, entry),
@@ -146,6 +149,7 @@ class Aiden:
             now=dt_util.now,
             phone_ready=functools.partial(_why_not_ready, phone, data),
             hold=phone.hold,
+            is_person=functools.partial(async_is_person, hass),
             language=hass.config.language,
             time_zone=dt_util.async_get_time_zone,
         )

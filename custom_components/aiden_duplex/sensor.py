@@ -10,10 +10,13 @@ from homeassistant.util import dt as dt_util
 
 from . import actions, phone_actions
 from .entity import AidenEntity, async_forget_entities, origin_of
+from .foreground.yes_words import is_yes
+from .home.people import async_assent
 from .phone.single import PressKey, Swipe, Tap, TypeText
 from .phone.types import Key
 from .runtime import AidenConfigEntry
-from .tasks.model import Decision, Task, TaskStatus
+from .tasks.errors import ConsentNeedsPersonError, ConsentNeedsYesError
+from .tasks.model import ConsentHow, Decision, Task, TaskStatus
 
 PARALLEL_UPDATES = 0
 
@@ -149,10 +152,23 @@ class TaskSensor(StatusSensor):
     ) -> ServiceResponse:
         """Answer or refuse a question: action ``respond``."""
         self.async_note_request(f"respond_{decision}", task_id)
+        assent = await async_assent(
+            self.hass, origin_of(self._context), ConsentHow.ACTION
+        )
         with actions.translated_errors():
-            task = await self.aiden.tasks.respond(
-                task_id, message, decision=Decision(decision), question_id=question_id
-            )
+            try:
+                task = await self.aiden.tasks.respond(
+                    task_id,
+                    message,
+                    decision=Decision(decision),
+                    question_id=question_id,
+                    # Whoever answers "no" and forgets the decision has not agreed.
+                    assent=assent if is_yes(message) else None,
+                )
+            except ConsentNeedsPersonError as err:
+                if assent is None:
+                    raise
+                raise ConsentNeedsYesError(task_id) from err
         return {"task": task.as_dict()}
 
     async def async_take_over(self, task_id: str | None = None) -> ServiceResponse:

@@ -105,4 +105,5 @@ def _question(task: Task) -> dict[str, Any]:
         "reason": str(action.reason),
         "details": shorten(action.details, TEXT_SHORT_LENGTH),
         "suggested_action": shorten(action.suggested_action, TEXT_SHORT_LENGTH),
+        "needs_consent": action.consent is not None,
     }

@@ -211,7 +211,7 @@ type Line = (
     | str
     | Sequence[ToolCall]
     | Exception
-    | Callable[[Sequence[ChatMessage]], ToolCall]
+    | Callable[[Sequence[ChatMessage]], ToolCall | str | Sequence[ToolCall]]
 )
 
 

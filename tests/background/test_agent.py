@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from custom_components.aiden_duplex.background.agent import DeviceAgent
+from custom_components.aiden_duplex.background.tools import FINISH, STEPS
 from custom_components.aiden_duplex.memory.entries import Entry, Role
 from custom_components.aiden_duplex.models.tools import ToolCall
 from custom_components.aiden_duplex.storage.contract import JournalError
@@ -205,11 +206,12 @@ def test_a_result_before_the_new_goal_was_taken_up_says_so() -> None:
     async def scenario() -> None:
         talk = Talk()
 
-        def steer_and_finish(_messages: object) -> ToolCall:
-            talk.agent.steer("t1", Steer(goal="call Anna", goal_revision=2))
-            return finish(outcome="not_achieved")
+        def steer(step: str) -> None:
+            if step == STEPS[FINISH]:
+                talk.agent.steer("t1", Steer(goal="call Anna", goal_revision=2))
 
-        assert (await talk.run([steer_and_finish])).applied_revision == 1
+        talk.chat = FakeChat([finish()])
+        assert (await talk.agent.run(request(), steer)).applied_revision == 1
         again = await talk.run([finish()], goal="call Anna", goal_revision=2)
         assert again.applied_revision == 2
 

@@ -7,9 +7,17 @@ import pytest
 from benchmarks.harness import Measurement, exit_code, percentile, table
 
 
-def _measurement(value: float, limit: float | None = None) -> Measurement:
+def _measurement(
+    value: float, limit: float | None = None, least: float | None = None
+) -> Measurement:
     return Measurement(
-        name="tap", value=value, unit="ms", samples=3, how="call to end", limit=limit
+        name="tap",
+        value=value,
+        unit="ms",
+        samples=3,
+        how="call to end",
+        limit=limit,
+        least=least,
     )
 
 
@@ -45,6 +53,14 @@ def test_the_exit_code_says_whether_the_limit_holds(
     assert exit_code([_measurement(value, limit), _measurement(0)]) == expected
 
 
+@pytest.mark.parametrize(
+    ("value", "least", "expected"), [(0.7, 0.7, 0), (0.699, 0.7, 1), (math.nan, 0.7, 1)]
+)
+def test_a_rate_has_a_least(value: float, least: float, expected: int) -> None:
+    """Where more is better the limit is below."""
+    assert exit_code([_measurement(value, least=least), _measurement(0)]) == expected
+
+
 def test_nothing_measured_is_no_success() -> None:
     """A run without a line in its table has shown nothing."""
     assert exit_code([]) == 1
@@ -53,11 +69,17 @@ def test_nothing_measured_is_no_success() -> None:
 def test_the_table_shows_value_limit_samples_and_verdict() -> None:
     """One line each, aligned."""
     lines = table(
-        [_measurement(4.25, 5), _measurement(6, 5), _measurement(7)]
+        [
+            _measurement(4.25, 5),
+            _measurement(6, 5),
+            _measurement(7),
+            _measurement(1, least=2),
+        ]
     ).splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     assert cells[0] == ["Measurement", "Value", "Limit", "Samples", "", "How"]
     assert cells[2] == ["tap", "4.25 ms", "≤ 5 ms", "3", "ok", "call to end"]
     assert cells[3] == ["tap", "6 ms", "≤ 5 ms", "3", "MISSED", "call to end"]
     assert cells[4] == ["tap", "7 ms", "", "3", "", "call to end"]
+    assert cells[5] == ["tap", "1 ms", "≥ 2 ms", "3", "MISSED", "call to end"]
     assert len({line.rindex("|", 0, -1) for line in lines}) == 1

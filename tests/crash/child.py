@@ -30,7 +30,13 @@ from custom_components.aiden_duplex.tasks.runner import (
 )
 
 LIMITS = TaskLimits(
-    compact_from=40, compact_factor=2, remembered=10, recoveries=10_000, queued=20
+    compact_from=40,
+    compact_factor=2,
+    remembered=10,
+    recoveries=10_000,
+    queued=20,
+    # What is said must be durable, however slow the disk: a cancel otherwise returns.
+    cancel_save_s=60.0,
 )
 _DEADLINE_S = 60.0
 """A child that nobody kills ends by itself."""
@@ -111,7 +117,8 @@ class Load:
         while True:
             with contextlib.suppress(TaskError):
                 await step()
-            await asyncio.sleep(0)
+            # One that is refused must not take the processor from the disk's thread.
+            await asyncio.sleep(0.001)
 
     def _heard(self, event: TaskEvent) -> None:
         if event.type is TaskEventType.COMPLETED:

@@ -17,6 +17,7 @@ from .power_cut import Image, PowerCutFiles
 
 _SWITCH = "kill_switch"
 _WATERMARK = "watermark"
+_DAMAGE = "damage"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -92,7 +93,8 @@ def _judge(
     """Look for what was done or is told twice, or not at all."""
     tasks = {task.id: task for task in loaded}
     switch = records.pop(_SWITCH, {"halted": False})
-    records.pop(_WATERMARK, None)
+    for name in (_WATERMARK, _DAMAGE):
+        records.pop(name, None)
     runs = Counter(call.request.task_id for call in runner.calls)
     claims = Counter(task.id for task in manager.claim("session"))
     if manager.halted is not switch["halted"] or (manager.halted and runs):

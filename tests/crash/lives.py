@@ -169,7 +169,8 @@ class Life:
             return
         shown = _essence(task.as_dict() | {"status": _stored_status(task)})
         durable = self._durable(task)
-        assert shown in map(_essence, durable), f"{why}, not durable: {shown}"
+        is_there = shown in map(_essence, durable)
+        assert is_there or _is_foreseen(task, durable), f"{why}, not durable: {shown}"
 
     def _durable(self, task: Task) -> list[Record]:
         """Return the records of a task that are on the disk."""
@@ -303,6 +304,18 @@ def _essence(record: dict[str, Any]) -> dict[str, Any]:
     return {name: record.get(name) for name in _ESSENCE} | {
         "question": question.get("id")
     }
+
+
+def _is_foreseen(task: Task, durable: list[Record]) -> bool:
+    """Return whether the disk knows the goal of a run that was stopped, and that it was.
+
+    Until the run has returned it shows as running, but a crash must not let it go on.
+    """
+    return task.status == "running" and any(
+        (record["prompt"], record["goal_revision"]) == (task.prompt, task.goal_revision)
+        and (_waits(record) or record["status"] == "failed")
+        for record in durable[-1:]
+    )
 
 
 def _stored_status(task: Task) -> str:

@@ -386,6 +386,33 @@ def test_what_the_buttons_do(world: World, run: Run, browser: Browser) -> None:
     run(scenario())
 
 
+def test_a_consent_is_allowed_or_refused(
+    world: World, run: Run, browser: Browser
+) -> None:
+    """Yes or no: there is no place for other words, which would be no yes."""
+
+    async def scenario() -> None:
+        question = FAKE_SHOWN["questions"][0] | {"needs_consent": True}
+        shown = FAKE_SHOWN | {"questions": [question]}
+        await browser.page.evaluate(FAKE, {"shown": shown, "states": FAKE_STATES})
+        card = browser.page.locator("#fake")
+        asked = card.locator(".question")
+        await expect(asked).to_contain_text("Shall I pay 12 €?")
+        await expect(asked.get_by_label("Your answer")).to_be_hidden()
+        await expect(asked.get_by_role("button", name="Done")).to_have_count(0)
+        for name in ("Allow", "Refuse"):
+            await asked.get_by_role("button", name=name, exact=True).click()
+        calls = await card.evaluate("card => card.calls.map(call => call[2])")
+        assert [(call["decision"], call["message"]) for call in calls] == [
+            ("answered", "Yes, do it."),
+            ("refused", "No. Do not do this."),
+        ]
+        assert all(call["question_id"] == "question_7" for call in calls)
+        await card.evaluate("card => card.remove()")
+
+    run(scenario())
+
+
 def test_it_is_offered_in_the_pickers(
     world: World, run: Run, browser: Browser, card: Locator
 ) -> None:

@@ -370,9 +370,14 @@ class World:
             now=self.now,
             phone_ready=lambda: self.phone_problem,
             hold=self.held.append,
+            is_person=self._is_person,
             time_zone=_zone,
             idle_close_s=idle_close_s,
         )
+
+    async def _is_person(self, speaker: Origin) -> bool:
+        """Know one person."""
+        return speaker.user_id == SPEAKER.user_id
 
     @staticmethod
     def now() -> datetime:
@@ -380,10 +385,10 @@ class World:
         seconds = asyncio.get_running_loop().time()
         return datetime(2026, 11, 2, 8, 0, tzinfo=UTC) + timedelta(seconds=seconds)
 
-    async def say(self, text: str) -> str:
+    async def say(self, text: str, *, speaker: Origin = SPEAKER) -> str:
         """Have a conversation turn; return the whole answer."""
         return "".join(
-            [piece async for piece in self.foreground.converse(text, speaker=SPEAKER)]
+            [piece async for piece in self.foreground.converse(text, speaker=speaker)]
         )
 
     async def ended_task(

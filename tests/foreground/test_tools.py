@@ -7,12 +7,10 @@ from typing import Any
 import pytest
 
 from custom_components.aiden_duplex.foreground.delivery import Delivery
+from custom_components.aiden_duplex.foreground.tool_context import ToolContext
+from custom_components.aiden_duplex.foreground.tool_errors import task_error
 from custom_components.aiden_duplex.foreground.toolbox import MAX_CALLS, Toolbox
-from custom_components.aiden_duplex.foreground.tools import (
-    TOOLS,
-    ToolContext,
-    task_error,
-)
+from custom_components.aiden_duplex.foreground.tools import TOOLS
 from custom_components.aiden_duplex.models.tools import ToolCall
 from custom_components.aiden_duplex.tasks.errors import (
     HaltedError,

@@ -49,7 +49,11 @@ def test_a_changed_byte_is_noticed(
     at = data.draw(st.integers(0, len(whole) - 1))
     value = data.draw(st.integers(0, 255).filter(lambda new: new != whole[at]))
     result = scan(whole[:at] + bytes([value]) + whole[at + 1 :])
-    assert result.damaged or result.torn
+    if at == len(whole) - 1:
+        # Only the last line feed is another byte: all is there.
+        assert (result.records, result.good) == (records, whole)
+    else:
+        assert result.damaged or result.torn
     left = iter(records)
     assert all(record in left for record in result.records)
     assert len(result.records) >= len(records) - 2

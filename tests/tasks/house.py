@@ -8,9 +8,13 @@ from datetime import UTC, datetime, timedelta
 import functools
 from typing import Any, override
 
+from custom_components.aiden_duplex.tasks.consents import Audit, ConsentChange
 from custom_components.aiden_duplex.tasks.limits import TaskLimits
 from custom_components.aiden_duplex.tasks.manager import TaskManager
 from custom_components.aiden_duplex.tasks.model import (
+    Assent,
+    ConsentHow,
+    ConsentRequest,
     Origin,
     Outcome,
     ReasonClass,
@@ -29,6 +33,7 @@ from tests.storage.memory_journal import MemoryJournal
 from tests.virtual_time import run
 
 ORIGIN = Origin(source="action", user_id="user-1", context_id="context-1")
+ASSENT = Assent(by=ORIGIN, how=ConsentHow.ACTION)
 START = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)
 
 
@@ -89,10 +94,17 @@ class Call:
         """Let the run fail."""
         self._return(RunResult(end=RunEnd.FAILED, text=text))
 
-    def pause(self, reason: ReasonClass = ReasonClass.AMBIGUOUS) -> None:
+    def pause(
+        self,
+        reason: ReasonClass = ReasonClass.AMBIGUOUS,
+        consent: ConsentRequest | None = None,
+    ) -> None:
         """Let the run ask a person."""
         question = Question(
-            reason=reason, details="Which account?", suggested_action="Choose one."
+            reason=reason,
+            details="Which account?",
+            suggested_action="Choose one.",
+            consent=consent,
         )
         self._return(RunResult(end=RunEnd.PAUSED, question=question))
 
@@ -182,6 +194,8 @@ class House:
     Attributes:
         events: What was published: the type, and the goal.
         published: The events themselves.
+        audit: What became of consents, in order.
+        tell: Gets that, too.
 
     """
 
@@ -198,13 +212,22 @@ class House:
         self.runner = ScriptedRunner()
         self.away = away
         self.published: list[TaskEvent] = []
+        self.audit: list[tuple[str, ConsentChange]] = []
+        self.tell: Audit | None = None
         self.manager = TaskManager(
             journal=self.journal,
             runner=self.runner,
             now=self.now,
             limits=self.limits,
+            audit=self._note,
         )
         self.manager.subscribe(self.published.append)
+
+    def _note(self, task_id: str, change: ConsentChange) -> None:
+        """Keep what the audit is told, and pass it on."""
+        self.audit.append((task_id, change))
+        if self.tell is not None:
+            self.tell(task_id, change)
 
     def now(self) -> datetime:
         """Return the wall clock's time."""
@@ -247,6 +270,13 @@ class House:
         """Create a task and let it ask."""
         task = await self.create(goal)
         self.runner.last.pause(reason)
+        await settle()
+        return self.manager.get(task.id)
+
+    async def asking(self, consent: ConsentRequest, goal: str = "goal") -> Task:
+        """Create a task and let it ask for a consent."""
+        task = await self.create(goal)
+        self.runner.last.pause(ReasonClass.SENSITIVE_OPERATION, consent)
         await settle()
         return self.manager.get(task.id)
 

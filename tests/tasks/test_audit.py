@@ -5,10 +5,14 @@ from datetime import timedelta
 from typing import Any
 
 from custom_components.aiden_duplex.tasks.audit import TEXT_CHARS, AuditTrail
-from custom_components.aiden_duplex.tasks.model import ReasonClass
+from custom_components.aiden_duplex.tasks.model import (
+    ConsentRequest,
+    Decision,
+    ReasonClass,
+)
 from tests.storage.memory_journal import MemoryJournal
 
-from .house import ORIGIN, START, House, settle, virtual
+from .house import ASSENT, ORIGIN, START, House, settle, virtual
 
 
 async def opened(journal: MemoryJournal, house: House, **limits: int) -> AuditTrail:
@@ -54,6 +58,40 @@ async def test_a_task_s_life_can_be_read_afterwards() -> None:
     assert "hunter2" not in str(journal.records)
     assert "balance" not in str(journal.records)
     await again.close()
+
+
+@virtual
+async def test_consents_are_in_the_trail() -> None:
+    """Asked, given by whom and how, used, refused; not what would be typed."""
+    house = House()
+    trail = AuditTrail(MemoryJournal(), now=house.now)
+    await trail.load()
+    house.tell = trail.note_consent
+    await house.open()
+    screen = "0123456789abcdef"
+    request = ConsentRequest(act='type_text {"text": "hunter2"}', screen=screen)
+    task = await house.asking(request)
+    await house.manager.respond(task.id, "yes", assent=ASSENT)
+    await settle()
+    assert await house.runner.last.request.spend(request.act, screen)
+    house.runner.last.pause(ReasonClass.SENSITIVE_OPERATION, request)
+    await settle()
+    await house.manager.respond(task.id, "no", decision=Decision.REFUSED)
+    records, _ = trail.records(task_id=task.id, limit=100)
+    assert [(record["kind"], record["state"]) for record in records] == [
+        ("consent", state) for state in ("asked", "given", "used", "asked", "refused")
+    ]
+    assert {record["act"] for record in records} == {"type_text"}
+    assert {record["screen"] for record in records} == {"0123456789ab"}
+    questions = [record["question"] for record in records]
+    assert len(set(questions[:3])) == len(set(questions[3:])) == 1
+    assert questions[0] != questions[3]
+    given = records[1]
+    assert (given["user_id"], given["how"]) == (ORIGIN.user_id, "action")
+    assert "user_id" not in records[0]
+    assert "hunter2" not in str(records)
+    await trail.close()
+    await house.close()
 
 
 @virtual

@@ -9,6 +9,9 @@ import pytest
 
 from custom_components.aiden_duplex.tasks.duplicates import normalise_goal
 from custom_components.aiden_duplex.tasks.model import (
+    Consent,
+    ConsentHow,
+    ConsentRequest,
     Delivery,
     Origin,
     Outcome,
@@ -79,18 +82,15 @@ def test_resumed_tasks_stand_before_new_ones() -> None:
     queue.put("new 2", queue.next_place(Lane.NEW))
     queue.put("answered 2", queue.next_place(Lane.RESUMED))
     queue.put("recovered", queue.first_place())
-    assert queue.positions() == {
-        "recovered": 1,
-        "answered 1": 2,
-        "answered 2": 3,
-        "new 1": 4,
-        "new 2": 5,
-    }
+    order = ["recovered", "answered 1", "answered 2", "new 1", "new 2"]
+    assert [queue.position(task_id) for task_id in order] == [1, 2, 3, 4, 5]
     assert (queue.head, queue.new_tasks, len(queue)) == ("recovered", 2, 5)
     queue.discard("recovered")
     queue.discard("unknown")
     queue.put("new 1", queue.next_place(Lane.NEW))
-    assert list(queue.positions()) == ["answered 1", "answered 2", "new 2", "new 1"]
+    order = ["answered 1", "answered 2", "new 2", "new 1"]
+    assert [queue.position(task_id) for task_id in order] == [1, 2, 3, 4]
+    assert queue.position("recovered") is None
 
 
 def test_the_first_place_is_also_before_those_not_taken_yet() -> None:
@@ -112,6 +112,25 @@ ACTIONS = st.builds(
     details=TEXTS,
     suggested_action=TEXTS,
     created_at=TIMES,
+    consent=st.none() | st.builds(ConsentRequest, act=TEXTS, screen=TEXTS),
+)
+ORIGINS = st.builds(
+    Origin,
+    source=st.sampled_from(["conversation", "action", "system"]),
+    user_id=st.none() | TEXTS,
+    context_id=st.none() | TEXTS,
+    device_id=st.none() | TEXTS,
+)
+CONSENTS = st.builds(
+    Consent,
+    question_id=TEXTS,
+    act=TEXTS,
+    screen=TEXTS,
+    revision=st.integers(1, 9),
+    given_at=TIMES,
+    given_by=ORIGINS,
+    given_how=st.sampled_from(ConsentHow),
+    used_at=st.none() | TIMES,
 )
 TASKS = st.builds(
     Task,
@@ -120,13 +139,7 @@ TASKS = st.builds(
     status=st.sampled_from([status for status in TaskStatus if status != "created"]),
     created_at=TIMES,
     updated_at=TIMES,
-    origin=st.builds(
-        Origin,
-        source=st.sampled_from(["conversation", "action", "system"]),
-        user_id=st.none() | TEXTS,
-        context_id=st.none() | TEXTS,
-        device_id=st.none() | TEXTS,
-    ),
+    origin=ORIGINS,
     result=st.none() | TEXTS,
     error=st.none() | TEXTS,
     started_at=st.none() | TIMES,
@@ -149,6 +162,7 @@ STORED = st.builds(
     continuation=st.none() | TEXTS,
     recovered=st.booleans(),
     recoveries=st.integers(0, 3),
+    consent=st.none() | CONSENTS,
 )
 
 

@@ -5,7 +5,6 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-import functools
 import logging
 from typing import override
 
@@ -14,22 +13,16 @@ from ..phone.lease import Lease
 from ..phone.types import LeaseHeldError
 from ..tasks.runner import RunEnd, Runner, RunRequest, RunResult, Steer
 from . import prompts
+from .ends import RunOver
 from .history import History
 from .limits import LoopLimits
-from .loop import DeviceLoop, RunOver
+from .loop import DeviceLoop
 from .ports import PhoneControl, TranscriptWriter
 from .prompts import Interrupt
 from .scribe import Scribe
+from .steering import Memory, Steering
 
 _LOGGER = logging.getLogger(__name__)
-
-
-@dataclass(slots=True, kw_only=True)
-class _Memory:
-    """The conversation of a task that may go on."""
-
-    history: History
-    goal_revision: int
 
 
 @dataclass(slots=True)
@@ -66,7 +59,7 @@ class DeviceAgent(Runner):
         self._now = now
         self._limits = limits
         self._scribe = Scribe(transcript, now)
-        self._kept: OrderedDict[str, _Memory] = OrderedDict()
+        self._kept: OrderedDict[str, Memory] = OrderedDict()
         self._switches: dict[str, _Switch] = {}
         self._steers: dict[str, Steer] = {}
         self._earlier: tuple[str, Interrupt] | None = None
@@ -107,20 +100,8 @@ class DeviceAgent(Runner):
 
     @override
     def steer(self, task_id: str, steer: Steer) -> None:
-        """Replace the goal of a run; it takes it up before its next turn."""
+        """Replace the goal of a run; it takes it up before anything else is done."""
         self._steers[task_id] = steer
-
-    async def _take_up_steer(self, task_id: str, memory: _Memory) -> None:
-        """Tell the model of a replaced goal; it counts when it is in the transcript."""
-        steer = self._steers.pop(task_id, None)
-        if steer is None or steer.goal_revision <= memory.goal_revision:
-            return
-        notice = prompts.notice(Interrupt.STEER)
-        memory.history.add_user(notice)
-        memory.history.add_user(prompts.new_goal(steer.goal), pinned=True)
-        self._scribe.owe_notice(notice)
-        await self._scribe.said(steer.goal)
-        memory.goal_revision = steer.goal_revision
 
     @override
     def revoke(self, task_id: str) -> None:
@@ -142,7 +123,7 @@ class DeviceAgent(Runner):
         self,
         request: RunRequest,
         chat: ChatModel,
-        memory: _Memory,
+        memory: Memory,
         switch: _Switch,
         on_step: Callable[[str], None],
     ) -> tuple[RunResult, Interrupt | None]:
@@ -160,9 +141,9 @@ class DeviceAgent(Runner):
             on_step=on_step,
             record=self._scribe.call,
             record_notice=self._scribe.notice,
-            take_up_steer=functools.partial(
-                self._take_up_steer, request.task_id, memory
-            ),
+            steering=Steering(request.task_id, self._steers, memory, self._scribe),
+            commitments=memory.commitments,
+            spend=request.spend,
         )
         clean = False
         try:
@@ -221,14 +202,14 @@ class DeviceAgent(Runner):
 
     # What is remembered.
 
-    def _remember(self, request: RunRequest) -> _Memory:
+    def _remember(self, request: RunRequest) -> Memory:
         """Return the conversation of a task, with what this run begins with."""
         memory = self._kept.pop(request.task_id, None)
         known = memory is not None
         if memory is None:
             history = History(prompts.SYSTEM, pictures=self._limits.pictures)
             history.add_user(prompts.goal(request.goal, self._now()), pinned=True)
-            memory = _Memory(history=history, goal_revision=request.goal_revision)
+            memory = Memory(history=history, goal_revision=request.goal_revision)
         history = memory.history
         if self._earlier is not None and self._earlier[0] != request.task_id:
             history.add_user(prompts.earlier_work(self._earlier[1]))
@@ -237,6 +218,7 @@ class DeviceAgent(Runner):
             history.add_user(prompts.notice(Interrupt.STEER))
             history.add_user(prompts.new_goal(request.goal), pinned=True)
             memory.goal_revision = request.goal_revision
+            memory.commitments.settle()
         elif known and request.continuation is None:
             history.add_user(prompts.resumed())
         if request.recovered or (request.begun and not known):
@@ -248,7 +230,7 @@ class DeviceAgent(Runner):
             history.add_user(words, pinned=True)
         return memory
 
-    def _interrupt(self, task_id: str, memory: _Memory, reason: Interrupt) -> None:
+    def _interrupt(self, task_id: str, memory: Memory, reason: Interrupt) -> None:
         """Leave word for the next run, of this task or of another one."""
         memory.history.close_calls(prompts.INTERRUPTED_CALL)
         memory.history.add_user(prompts.notice(reason))
@@ -256,7 +238,7 @@ class DeviceAgent(Runner):
         self._keep(task_id, memory)
         self._earlier = (task_id, reason)
 
-    def _keep(self, task_id: str, memory: _Memory) -> None:
+    def _keep(self, task_id: str, memory: Memory) -> None:
         """Keep a conversation, without its pictures, and let go of the oldest one."""
         memory.history.hide_pictures()
         self._kept[task_id] = memory

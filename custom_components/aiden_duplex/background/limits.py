@@ -8,7 +8,9 @@ class LoopLimits:
     """Bounds of one run."""
 
     steps: int = 40
-    """Model turns. Benchmarks of phone tasks give 10 to 60."""
+    """Model turns for one goal. Benchmarks of phone tasks give 10 to 60."""
+    turns: int = 120
+    """Model turns in all, however often the goal is replaced. Our choice."""
     run_s: float = 600.0
     """Wall clock, from the first look."""
     unusable_replies: int = 3

@@ -4,44 +4,26 @@ import asyncio
 from collections.abc import Awaitable, Callable
 import logging
 
-from ..models.chat.messages import ChatModel, ChatReply, UnusableReplyError
-from ..models.errors import ModelError, ModelErrorKind
+from ..models.chat.messages import ChatModel, UnusableReplyError
 from ..models.tools import ToolArgumentError, ToolCall
 from ..phone.lease import Lease
-from ..phone.types import (
-    ActUnknownError,
-    LeaseRevokedError,
-    LinkLostError,
-    NotObservedError,
-    Observation,
-    PhoneError,
-    Settle,
-    UnsupportedTextError,
-)
+from ..phone.types import LeaseRevokedError, Observation, PhoneError, Settle
 from ..tasks.model import Outcome, ReasonClass
-from ..tasks.runner import Question, RunEnd, RunResult
+from ..tasks.runner import RunResult, Spend
 from . import prompts, screens, tools
+from .acting import perform
+from .consent import Commitments, in_words
+from .dialogue import Dialogue, Record
+from .ends import RunOver, completed, failed, paused
 from .guard import LoopGuard, Verdict
 from .history import History
 from .limits import LoopLimits
 from .ports import PhoneControl
 from .prompts import Interrupt
+from .steering import Steering
 from .tools import Command
 
 _LOGGER = logging.getLogger(__name__)
-
-type Record = Callable[[ToolCall, str], Awaitable[None]]
-"""Keeps a call together with its result."""
-
-
-class RunOver(Exception):
-    """The run ends here, from wherever this was noticed."""
-
-    def __init__(self, result: RunResult, interrupt: Interrupt | None = None) -> None:
-        """Keep the end, and why it came early if it did."""
-        super().__init__(result.text)
-        self.result = result
-        self.interrupt = interrupt
 
 
 class DeviceLoop:
@@ -58,32 +40,42 @@ class DeviceLoop:
         on_step: Callable[[str], None],
         record: Record,
         record_notice: Callable[[str], Awaitable[None]],
-        take_up_steer: Callable[[], Awaitable[None]],
+        steering: Steering,
+        commitments: Commitments,
+        spend: Spend,
     ) -> None:
         """Take what one run needs; ``history`` already says what is to be done."""
-        self._take_up_steer = take_up_steer
+        self._steering = steering
+        self._commitments = commitments
+        self._spend = spend
         self._phone = phone
         self._lease = lease
-        self._chat = chat
+        self._dialogue = Dialogue(
+            chat,
+            history,
+            limits=limits,
+            on_step=on_step,
+            record=record,
+            steering=steering,
+        )
         self._history = history
         self._limits = limits
         self._on_step = on_step
-        self._record = record
         self._record_notice = record_notice
         self._guard = LoopGuard()
         self._loans = phone.loans
         self._step = 0
-        """The turn that is going on, from 1."""
-        self._failures = 0
+        """The turn that is going on, from 1, counted since the goal is this one."""
         self._black = False
         self._changed = False
+        self._picture = b""
+        """The newest one, as JPEG."""
         self._black_calls = 0
         self._unseen_act = True
         """Something was done, or may have been, that no picture has shown yet."""
         self._doubted = False
         self.unfinished: ToolCall | None = None
         """The call that is being run; after the run: that was cut off."""
-        self._shortened = False
 
     async def run(self) -> RunResult:
         """Return how the work ended.
@@ -93,15 +85,21 @@ class DeviceLoop:
 
         """
         self._guard.begin(await self._look(acted=False))
-        for self._step in range(1, self._limits.steps + 1):
+        turns = 0
+        while turns < self._limits.turns:
+            if await self._steering.take_up():
+                await self._begin_anew()
+            if self._step >= self._limits.steps:
+                break
+            self._step += 1
+            turns += 1
             if result := await self._turn():
                 return result
-        text = prompts.STEPS_ENDED.format(count=self._limits.steps)
-        raise RunOver(_completed(Outcome.UNKNOWN, text), Interrupt.BUDGET_EXCEEDED)
+        text = prompts.STEPS_ENDED.format(count=turns)
+        raise RunOver(completed(Outcome.UNKNOWN, text), Interrupt.BUDGET_EXCEEDED)
 
     async def _turn(self) -> RunResult | None:
         """Ask the model once and do what it says; return the end if this is one."""
-        await self._take_up_steer()
         if self._is_overtaken:
             await self._look(acted=False)
         if self._black:
@@ -109,30 +107,32 @@ class DeviceLoop:
                 self._history.add_user(
                     prompts.labelled("NOTICE", prompts.ASKED_FOR_YOU)
                 )
-                return _paused(
+                return paused(
                     ReasonClass.BLACK_SCREEN,
                     prompts.BLACK_DETAILS,
                     prompts.BLACK_SUGGESTION,
                 )
             self._black_calls += 1
         try:
-            call = self._take(await self._ask())
+            call = await self._dialogue.take(await self._dialogue.ask())
         except UnusableReplyError as err:
-            self._fail(err.message)
+            self._dialogue.fail(err.message)
+            return None
+        if self._steering.is_due:
             return None
         if call is None:
-            self._fail("That was no tool call.")
+            self._dialogue.fail("That was no tool call.")
             return None
         try:
             command = tools.parse(call)
         except ToolArgumentError as err:
-            await self._answer(call, prompts.error(str(err)))
-            self._fail(None)
+            await self._dialogue.answer(call, prompts.error(str(err)))
+            self._dialogue.fail(None)
             return None
-        self._failures = 0
+        self._dialogue.forgive()
         if self._is_overtaken:
             # It was decided by a picture of before.
-            await self._answer(call, prompts.OVERTAKEN)
+            await self._dialogue.answer(call, prompts.OVERTAKEN)
             return None
         self._on_step(tools.STEPS[command.name])
         match command.name:
@@ -140,119 +140,93 @@ class DeviceLoop:
                 return await self._finish(call, command)
             case tools.REQUEST:
                 return await self._request(call, command)
-        await self._do(call, command)
-        return None
+        return await self._do(call, command)
 
-    # The model.
-
-    async def _ask(self) -> ChatReply:
-        """Return the model's next answer."""
-        self._on_step("waiting for the model")
-        try:
-            return await self._complete()
-        except UnusableReplyError:
-            raise
-        except ModelError as err:
-            _LOGGER.debug("The phone's model failed: %s", err.message)
-            raise RunOver(
-                _failed(prompts.model_error(err.kind)), Interrupt.MODEL_ERROR
-            ) from err
-
-    async def _complete(self) -> ChatReply:
-        """Ask the model; once in a run, ask again with less if it was too much."""
-        try:
-            return await self._chat.complete(self._history.messages(), tools.CATALOGUE)
-        except ModelError as err:
-            if err.kind is not ModelErrorKind.CONTEXT_OVERFLOW or self._shortened:
-                raise
-        self._shortened = True
-        self._history.shorten()
-        return await self._chat.complete(self._history.messages(), tools.CATALOGUE)
-
-    def _take(self, reply: ChatReply) -> ToolCall | None:
-        """Keep an answer in the history; return its first call, the only one that runs."""
-        self._history.add_reply(reply)
-        for other in reply.tool_calls[1:]:
-            self._history.add_result(other.call_id, prompts.NOT_EXECUTED)
-        return reply.tool_calls[0] if reply.tool_calls else None
-
-    def _fail(self, problem: str | None) -> None:
-        """Count an answer that cannot be used; say what is wrong, unless a result does."""
-        self._failures += 1
-        if self._failures >= self._limits.unusable_replies:
-            text = prompts.UNUSABLE.format(count=self._failures)
-            raise RunOver(_failed(text), Interrupt.PARSE_FAILURE)
-        if problem is not None:
-            self._history.add_user(prompts.correction(problem))
-
-    async def _answer(self, call: ToolCall, result: str) -> None:
-        """Give a call its result, in the conversation first and in the transcript then."""
-        self._history.add_result(call.call_id, result)
-        await self._record(call, result)
+    async def _begin_anew(self) -> None:
+        """Give the new goal all its steps, and a guard that holds nothing against it."""
+        self._step = 0
+        self._dialogue.forgive()
+        self._doubted = False
+        self._guard = LoopGuard()
+        self._guard.begin(await self._look(acted=False))
 
     # The phone.
 
-    async def _do(self, call: ToolCall, command: Command) -> None:
-        """Run a command unless something speaks against it; show what came of it."""
+    async def _do(self, call: ToolCall, command: Command) -> RunResult | None:
+        """Run a command unless something speaks against it; show what came of it.
+
+        Returns the end if the person has to agree first.
+        """
         action, guard = command.action, self._guard
         verdict = guard.judge(action)
         trouble = guard.trouble
         if verdict is not Verdict.ALLOW and trouble is not None:
-            await self._answer(call, prompts.error(prompts.refused_action(trouble)))
+            await self._dialogue.answer(
+                call, prompts.error(prompts.refused_action(trouble))
+            )
             if verdict is Verdict.STOP:
                 raise RunOver(
-                    _completed(Outcome.NOT_ACHIEVED, prompts.STOPS[trouble]),
+                    completed(Outcome.NOT_ACHIEVED, prompts.STOPS[trouble]),
                     Interrupt.LOOP_DETECTED,
                 )
             await self._look(acted=False)
-            return
+            return None
         if self._black and command.name in tools.NEED_SIGHT:
             text = (
                 "Not done: the picture is black, you cannot see what you would touch."
             )
-            await self._answer(call, prompts.error(text))
+            await self._dialogue.answer(call, prompts.error(text))
             await self._look(acted=False)
-            return
+            return None
+        if command.commits:
+            if (agreed := await self._agreed(command)) is None:
+                return await self._ask_consent(call, command)
+            command = agreed
         self.unfinished = call
-        result = await self._perform(command)
+        if command.name not in tools.LOOKS:
+            self._unseen_act = True
+        result = await perform(command, phone=self._phone, lease=self._lease)
         self.unfinished = None
-        await self._answer(call, result)
+        await self._dialogue.answer(call, result)
         screen = await self._look(acted=True)
         if guard is not self._guard:
             # What the screen shows is not what this action led to.
-            return
+            return None
         trouble = guard.note(action, screen, changed=self._changed)
         if trouble is not None:
             self._history.add_user(prompts.trouble(trouble))
+        return None
 
-    async def _perform(self, command: Command) -> str:
-        """Run a command; every failure that the model can deal with is its result."""
-        if command.name not in tools.LOOKS:
-            self._unseen_act = True
-        try:
-            return prompts.ok(
-                await tools.perform(command, phone=self._phone, lease=self._lease)
-            )
-        except LeaseRevokedError as err:
-            raise RunOver(_failed(prompts.REVOKED), Interrupt.CANCELED) from err
-        except LinkLostError as err:
-            raise RunOver(
-                _failed(f"The phone cannot be reached: {err}."),
-                Interrupt.EXECUTION_ERROR,
-            ) from err
-        except ActUnknownError as err:
-            return prompts.error(
-                f"{err}. The action may or may not have happened. Verify on the next "
-                "picture before you repeat it."
-            )
-        except NotObservedError as err:
-            return prompts.error(f"{err}. Look at the next picture, then decide anew.")
-        except UnsupportedTextError as err:
-            return prompts.error(
-                f"{err} Use other characters, the keyboard on the screen, or ask the person."
-            )
-        except PhoneError as err:
-            return prompts.error(f"Not done: {err}. Try it another way.")
+    async def _agreed(self, command: Command) -> Command | None:
+        """Use up the person's consent to a command; return what they agreed to, if they did."""
+        proposal = self._commitments.proposal
+        if proposal is None or not proposal.covers(command, self._picture):
+            return None
+        request = proposal.request
+        if not await self._spend(request.act, request.screen):
+            return None
+        self._commitments.settle()
+        return proposal.command
+
+    async def _ask_consent(self, call: ToolCall, command: Command) -> RunResult | None:
+        """Do not run a command; return the pause in which the person is asked about it."""
+        screen = screens.fingerprint(self._picture, close=True)
+        if self._black or screen is None:
+            await self._dialogue.answer(call, prompts.error(prompts.CONSENT_UNSEEN))
+            await self._look(acted=False)
+            return None
+        if not self._commitments.may_ask:
+            await self._dialogue.answer(call, prompts.error(prompts.CONSENT_ENDED))
+            text = prompts.NO_CONSENT.format(count=self._commitments.questions)
+            return completed(Outcome.NOT_ACHIEVED, text)
+        request = self._commitments.propose(command, screen)
+        await self._dialogue.answer(call, prompts.error(prompts.ASKING_CONSENT))
+        return paused(
+            ReasonClass.SENSITIVE_OPERATION,
+            prompts.consent(command.effect, in_words(command)),
+            prompts.CONSENT_SUGGESTION,
+            request,
+        )
 
     async def _look(self, *, acted: bool) -> screens.Fingerprint | None:
         """Show the model what the screen shows now."""
@@ -297,14 +271,16 @@ class DeviceLoop:
     async def _observe(self) -> Observation:
         """Return what the screen shows; without a picture the run is over."""
         try:
-            return await self._phone.observe(self._lease)
+            seen = await self._phone.observe(self._lease)
         except LeaseRevokedError as err:
-            raise RunOver(_failed(prompts.REVOKED), Interrupt.CANCELED) from err
+            raise RunOver(failed(prompts.REVOKED), Interrupt.CANCELED) from err
         except PhoneError as err:
             raise RunOver(
-                _failed(f"There is no picture of the phone: {err}."),
+                failed(f"There is no picture of the phone: {err}."),
                 Interrupt.EXECUTION_ERROR,
             ) from err
+        self._picture = seen.jpeg
+        return seen
 
     # The ends.
 
@@ -317,42 +293,20 @@ class DeviceLoop:
         if outcome is Outcome.ACHIEVED and (evidence is None or self._unseen_act):
             if not self._doubted:
                 self._doubted = True
-                await self._answer(call, prompts.error(prompts.DOUBTED))
+                await self._dialogue.answer(call, prompts.error(prompts.DOUBTED))
                 await self._look(acted=False)
                 return None
             outcome = Outcome.UNKNOWN
             text = f"{text} {prompts.UNVERIFIED}"
-        await self._answer(call, prompts.ok("Finished."))
-        return _completed(outcome, text, evidence)
+        await self._dialogue.answer(call, prompts.ok("Finished."))
+        return completed(outcome, text, evidence)
 
     async def _request(self, call: ToolCall, command: Command) -> RunResult:
         """Return the pause in which a person is asked."""
         given = command.arguments
-        await self._answer(call, prompts.ok(prompts.ASKED))
-        return _paused(
+        await self._dialogue.answer(call, prompts.ok(prompts.ASKED))
+        return paused(
             ReasonClass(given["reason"]),
             given["details"].strip(),
             given["suggested_action"].strip(),
         )
-
-
-def _completed(outcome: Outcome, text: str, evidence: str | None = None) -> RunResult:
-    """Return an end that the loop came to by itself."""
-    return RunResult(
-        end=RunEnd.COMPLETED, text=text, outcome=outcome, evidence=evidence
-    )
-
-
-def _failed(text: str) -> RunResult:
-    """Return an abnormal end."""
-    return RunResult(end=RunEnd.FAILED, text=text)
-
-
-def _paused(reason: ReasonClass, details: str, suggested_action: str) -> RunResult:
-    """Return a pause with its question."""
-    return RunResult(
-        end=RunEnd.PAUSED,
-        question=Question(
-            reason=reason, details=details, suggested_action=suggested_action
-        ),
-    )

@@ -34,6 +34,11 @@ What you must not decide
 - Pay, order, send, post, call, delete, install, grant a permission or share something \
 only if the goal asks for exactly that, with that recipient, amount or object. Otherwise \
 stop before the last step and call request_user_action with reason sensitive_operation.
+- The one act that does such a thing (the tap on Send, the Enter that submits), and every \
+act of which you cannot tell, has commits true and an effect such as: Send "see you at \
+six" to Anna. It is not done at once: the person is asked, and the work goes on when they \
+agreed. Do not ask for it yourself before. Then look, and if the screen still shows the \
+same, make exactly the same call again; if it does not, start over from what you see.
 - Never enter or invent passwords, PINs or codes, and never try to get past a login, a \
 captcha or a verification. Call request_user_action (authentication, captcha or \
 verification_code) and let the person do it on the phone.
@@ -72,6 +77,12 @@ INTERRUPTED_CALL = json.dumps(
 NOT_EXECUTED = json.dumps(
     {"ok": False, "error": "Not executed: only the first call of an answer is run."}
 )
+OUTDATED = json.dumps(
+    {
+        "ok": False,
+        "error": "Not executed, nothing was sent: the goal was replaced meanwhile. Begin anew with the new goal.",
+    }
+)
 OVERTAKEN = json.dumps(
     {
         "ok": False,
@@ -93,6 +104,23 @@ BLIND = "Not done: the picture is black, you cannot see what you would touch."
 DOUBTED = (
     "Not accepted: achieved needs evidence from a picture taken after your last action. "
     "Look at the new picture and name what it shows, or finish with unknown."
+)
+
+ASKING_CONSENT = (
+    "Not done, nothing was sent: this act needs the person's consent, and they are being "
+    "asked. When they have agreed, look at the new picture; if it still shows the same, "
+    "make exactly this call again."
+)
+CONSENT_UNSEEN = (
+    "Not done: an act with commits needs a picture of the screen, and there is none. Look "
+    "again first."
+)
+CONSENT_SUGGESTION = "Say yes to allow exactly this, once and now, or no."
+NO_EFFECT_GIVEN = "it did not say what this does"
+CONSENT_ENDED = "Not done: the person is not asked again. The work ends here."
+NO_CONSENT = (
+    "Not done: the person was asked {count} times for their consent, and each time the "
+    "screen or the act was another one afterwards, or their yes had become too old."
 )
 
 
@@ -211,6 +239,15 @@ def answer(words: str, *, question_known: bool, asked: str | None = None) -> str
         "NOTICE",
         f"{lead} The words above are the person's. Time has passed and the screen may "
         "have changed: look at the new picture before you go on.",
+    )
+
+
+def consent(effect: str, act: str) -> str:
+    """Return the question for the person's consent; ``effect`` is the model's word for it."""
+    what = _quoted(effect) if effect else NO_EFFECT_GIVEN
+    return (
+        "The work has come to a step that needs your consent. What it does, in the words "
+        f"of the model that operates the phone: {what}. It would {act}. It is not done yet."
     )
 
 

@@ -41,6 +41,17 @@ def _text(what: str, limit: int) -> JsonSchema:
     return {"type": "string", "maxLength": limit, "description": what}
 
 
+_COMMITS: Mapping[str, JsonSchema] = {
+    "commits": {
+        "type": "boolean",
+        "description": (
+            "true when this act pays, sends, orders, posts, deletes, calls, installs, "
+            "grants or shares, or when you cannot tell. The person is asked first."
+        ),
+    },
+    "effect": _text("With commits: what this act does, for the person.", 300),
+}
+
 _SPECS = (
     ToolSpec(
         name=TAP,
@@ -49,6 +60,7 @@ _SPECS = (
             {
                 "x": _coordinate("0 is the left edge, 1000 the right edge."),
                 "y": _coordinate("0 is the upper edge, 1000 the lower edge."),
+                **_COMMITS,
             },
             required=["x", "y"],
         ),
@@ -71,6 +83,7 @@ _SPECS = (
                     "maximum": 5000,
                     "description": "400 if left out; slower moves the content exactly.",
                 },
+                **_COMMITS,
             },
             required=["x1", "y1", "x2", "y2"],
         ),
@@ -88,6 +101,7 @@ _SPECS = (
                     "maximum": 5000,
                     "description": "600 if left out.",
                 },
+                **_COMMITS,
             },
             required=["x", "y"],
         ),
@@ -102,6 +116,7 @@ _SPECS = (
             {
                 "text": _text("What to type.", 1000),
                 "submit": {"type": "boolean", "description": "Press Enter at the end."},
+                **_COMMITS,
             },
             required=["text"],
         ),
@@ -110,7 +125,7 @@ _SPECS = (
         name=PRESS_KEY,
         description="Press one key.",
         parameters=object_schema(
-            {"key": {"type": "string", "enum": [str(key) for key in Key]}},
+            {"key": {"type": "string", "enum": [str(key) for key in Key]}, **_COMMITS},
             required=["key"],
         ),
     ),
@@ -188,10 +203,24 @@ class Command:
 
     @property
     def action(self) -> Action:
-        """Return what the guard sees of it."""
-        return Action(
-            name=self.name, arguments=self.arguments, is_look=self.name in LOOKS
-        )
+        """Return what is done, without what is said about it."""
+        arguments = {
+            name: value
+            for name, value in self.arguments.items()
+            if name not in _COMMITS
+        }
+        return Action(name=self.name, arguments=arguments, is_look=self.name in LOOKS)
+
+    @property
+    def commits(self) -> bool:
+        """Return whether the model says that this act counts."""
+        return bool(self.arguments.get("commits"))
+
+    @property
+    def effect(self) -> str:
+        """Return what the model says that this act does."""
+        effect: str = self.arguments.get("effect", "")
+        return effect.strip()
 
 
 def parse(call: ToolCall) -> Command:

@@ -51,6 +51,8 @@ def task_view(task: Task) -> dict[str, Any]:
             "details": shorten(action.details, ERROR_CHARACTERS),
             "suggested_action": shorten(action.suggested_action, ERROR_CHARACTERS),
         }
+        if action.consent is not None:
+            view["pending_user_action"]["needs_consent"] = True
     return {name: value for name, value in view.items() if value is not None}
 
 

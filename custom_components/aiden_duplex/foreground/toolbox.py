@@ -7,7 +7,9 @@ import logging
 
 from ..models.tools import ToolArgumentError, ToolCall, parse_arguments
 from ..tasks.errors import TaskError
-from .tools import TOOLS, Output, ToolContext, error, task_error
+from .tool_context import ToolContext
+from .tool_errors import Output, error, task_error
+from .tools import TOOLS
 
 _LOGGER = logging.getLogger(__name__)
 

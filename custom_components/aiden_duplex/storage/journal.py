@@ -47,6 +47,7 @@ class Journal(JournalProtocol):
         files: FileLayer | None = None,
         keep_last: int | None = None,
         rotate_from: int = ROTATE_FROM_BYTES,
+        damage_mark: Record | None = None,
         max_record_bytes: int = MAX_RECORD_BYTES,
         max_waiting: int = MAX_WAITING,
         deadline_s: float = DEADLINE_S,
@@ -59,12 +60,15 @@ class Journal(JournalProtocol):
             keep_last: How many of the newest records :meth:`open` returns; None for all.
             rotate_from: From so many bytes on :meth:`open` moves the records beyond
                 ``keep_last`` to another file.
+            damage_mark: A record that stands in place of damaged ones from then on.
             max_record_bytes: A larger record is refused.
             max_waiting: More waiting records are refused.
             deadline_s: How long an append or a compaction waits for the disk.
 
         """
-        self._log = LogFile(path, files or OsFiles(), keep_last, rotate_from)
+        self._log = LogFile(
+            path, files or OsFiles(), keep_last, rotate_from, damage_mark
+        )
         self._name = path.name
         self._max_record_bytes = max_record_bytes
         self._max_waiting = max_waiting

@@ -53,8 +53,10 @@ def decode(line: bytes) -> Record | None:
     return record if isinstance(record, dict) else None
 
 
-def scan(data: bytes, *, keep_last: int | None = None) -> Scan:
-    """Sort out good, damaged and torn lines.
+def scan(
+    data: bytes, *, keep_last: int | None = None, mark: Record | None = None
+) -> Scan:
+    """Sort out good, damaged and torn lines; ``mark`` takes the place of damaged ones.
 
     Only a missing line feed at the very end is a torn write. A complete line with a
     wrong checksum was acknowledged once, so it is damage that somebody should know of.
@@ -66,14 +68,19 @@ def scan(data: bytes, *, keep_last: int | None = None) -> Scan:
     for line in lines:
         if (record := decode(line)) is None:
             damaged += 1
-            continue
+            if mark is None:
+                continue
+            record, line = mark, encode(mark)[:-1]
         records.append(record)
         good.append(line)
     torn = len(tail)
-    if tail and (record := decode(tail)) is not None:
-        records.append(record)
-        good.append(tail)
-        torn = 0
+    # A whole line whose line feed alone is another byte was acknowledged, too.
+    for whole in (tail, tail[:-1]):
+        if whole and (record := decode(whole)) is not None:
+            records.append(record)
+            good.append(whole)
+            torn = 0
+            break
     return Scan(
         records=list(records),
         good=b"".join(line + b"\n" for line in good),

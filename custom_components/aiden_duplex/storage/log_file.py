@@ -29,8 +29,10 @@ class LogFile:
         files: FileLayer,
         keep_last: int | None,
         rotate_from: int,
+        damage_mark: Record | None = None,
     ) -> None:
         """Touch nothing yet."""
+        self._damage_mark = damage_mark
         self._path = path
         self._files = files
         self._keep_last = keep_last
@@ -57,7 +59,7 @@ class LogFile:
             data = found or b""
             if self._size is not None:
                 data = data[: self._size]
-            result = scan(data, keep_last=self._keep_last)
+            result = scan(data, keep_last=self._keep_last, mark=self._damage_mark)
             if result.damaged:
                 self._set_aside(data, result)
             elif result.good != found:
@@ -200,8 +202,10 @@ class LogFile:
             )
         file = self._files.open_append(self._path)
         try:
-            file.truncate(min(len(data), len(result.good)))
-            file.write(result.good[len(data) :])
+            # What is wrong with a line that stays is its line feed at most.
+            kept = len(result.good) - (not data.startswith(result.good))
+            file.truncate(kept)
+            file.write(result.good[kept:])
         finally:
             file.close()
 

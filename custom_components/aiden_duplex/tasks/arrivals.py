@@ -1,10 +1,12 @@
 """New tasks on their way to the disk: nobody sees them yet, but they count."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
+from .book import TaskBook
 from .duplicates import normalise_goal
+from .errors import DuplicateTaskError
 
 
 class Arrivals:
@@ -41,3 +43,32 @@ class Arrivals:
         finally:
             del self._goals[done]
             done.set_result(None)
+
+
+def refuse_duplicate(
+    goal: str,
+    book: TaskBook,
+    *,
+    distinct_from: Collection[str] | None,
+    repeat: bool,
+) -> None:
+    """Check a new goal against the outstanding tasks.
+
+    The foreground passes ``distinct_from``: it has to name every outstanding task, so
+    that it has seen them. Others pass None: their goal must differ from every goal in
+    flight, unless they say that it is a repetition.
+
+    Raises:
+        DuplicateTaskError: The goal may be under way already.
+
+    """
+    if distinct_from is not None:
+        outstanding = book.index.outstanding
+        if not set(outstanding) <= set(distinct_from):
+            tasks = book.snapshots(book.items_of(outstanding))
+            raise DuplicateTaskError(outstanding=tasks)
+        return
+    if repeat:
+        return
+    if same := book.snapshots(book.items_of(book.index.with_goal(goal))):
+        raise DuplicateTaskError(outstanding=same[:1], existing=same[0])

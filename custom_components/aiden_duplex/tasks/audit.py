@@ -9,6 +9,7 @@ import logging
 from typing import Any
 
 from ..storage.contract import JournalError, JournalProtocol, Record
+from .consents import ConsentChange
 from .lifecycle import tidy
 from .model import Origin, TaskEvent, TaskEventType
 
@@ -24,6 +25,8 @@ _RETRY_S = 60.0
 """Pause before a journal that failed is tried again; our choice."""
 TEXT_CHARS = 300
 """A longer text is cut."""
+SCREEN_CHARS = 12
+"""So much of a screen's hash tells the few apart that are asked about."""
 
 _WITH_GOAL = (TaskEventType.CREATED, TaskEventType.UPDATED)
 
@@ -127,7 +130,8 @@ class AuditTrail:
         """Keep what happened to a task; a live step or a result that was told is neither."""
         task = event.task
         is_told = event.type is TaskEventType.UPDATED and task.status.is_terminal
-        if event.is_step or is_told:
+        if event.is_step or is_told or event.type is TaskEventType.CONSENT_USED:
+            # Consents have records of their own.
             return
         action = task.pending_user_action
         self.note(
@@ -145,6 +149,22 @@ class AuditTrail:
     def note_request(self, action: str, who: Origin, task_id: str | None) -> None:
         """Keep what a person or an automation asked for, whatever comes of it."""
         self.note("request", task=task_id, action=action, **_who(who))
+
+    def note_consent(self, task_id: str, change: ConsentChange) -> None:
+        """Keep what became of a consent: the act by its name, as what it types may be secret."""
+        consent = change.consent
+        self.note(
+            "consent",
+            task=task_id,
+            state=str(change.state),
+            question=change.question_id,
+            act=change.request.act.partition(" ")[0],
+            screen=change.request.screen[:SCREEN_CHARS],
+            goal_revision=consent and consent.revision,
+            how=consent and str(consent.given_how),
+            given_at=consent and consent.given_at.isoformat(),
+            **(_who(consent.given_by) if consent else {}),
+        )
 
     def note_act(self, task_id: str, act: str, **details: Any) -> None:
         """Keep an act on the phone, before it is done, or that it failed."""

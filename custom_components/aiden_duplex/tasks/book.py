@@ -8,17 +8,22 @@ from datetime import datetime
 import logging
 
 from ..storage.contract import JournalProtocol
+from .consents import Audit, changes
 from .errors import TaskNotFoundError
+from .index import TaskIndex
 from .ledger import Ledger
+from .lifecycle import Doubt
 from .limits import TaskLimits
-from .model import Delivery, Task, TaskEvent, TaskEventType, TaskStatus
+from .model import Consent, Delivery, Task, TaskEvent, TaskEventType, TaskStatus
 from .queue import Place, TaskQueue
 from .records import (
     Stored,
+    damage_mark,
     decode_all,
     encode,
     encode_switch,
     encode_watermark,
+    is_doubtful,
     is_halted,
     read_watermark,
 )
@@ -44,8 +49,12 @@ class Item:
     """Who claimed its ending."""
     withheld: bool = False
     """It is going to wait for a person, so it must not start."""
+    snapshot: tuple[Task, Task] | None = None
+    """The last snapshot, and the state it was made of."""
     hold_back: bool = False
     """A cancel came while the ending was being delivered: never queue it again."""
+    withdrawn: Consent | None = None
+    """Counts no more, though its task may still have it: somebody said stop."""
     changing: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while a change is on its way to the disk that counts when it is there: the next
     one must be made of what came of it, or its record would take the first one back."""
@@ -59,11 +68,14 @@ class TaskBook:
         journal: JournalProtocol,
         now: Callable[[], datetime],
         limits: TaskLimits,
+        audit: Audit | None = None,
     ) -> None:
         """Start empty."""
+        self._audit = audit
         self.now = now
         self.limits = limits
         self.queue = TaskQueue()
+        self.index = TaskIndex()
         self.ledger = Ledger(journal, limits)
         self.slots = Slots(limits.slots)
         self.sequence = 0
@@ -84,6 +96,10 @@ class TaskBook:
         """Return all tasks."""
         return self._items.values()
 
+    def items_of(self, task_ids: Iterable[str]) -> list[Item]:
+        """Return the tasks with these ids, which are known."""
+        return [self._items[task_id] for task_id in task_ids]
+
     def find(self, task_id: str) -> Item:
         """Return a task.
 
@@ -98,19 +114,39 @@ class TaskBook:
 
     def snapshot(self, item: Item) -> Task:
         """Return a task as it stands now, with its live step and position."""
-        return self._snapshot(item, self.queue.positions())
+        task = item.stored.task
+        position = self.queue.position(task.id)
+        slot = self.slots.of(task.id)
+        if item.step is None and position is None and slot == task.slot:
+            return task
+        made_of, last = item.snapshot or (None, task)
+        if (
+            made_of is not task
+            or last.step != item.step
+            or last.queue_position != position
+            or last.slot != slot
+        ):
+            last = replace(task, step=item.step, queue_position=position, slot=slot)
+            item.snapshot = task, last
+        return last
 
     def snapshots(self, items: Iterable[Item]) -> list[Task]:
         """Return tasks, the newest first."""
-        positions = self.queue.positions()
         return sorted(
-            (self._snapshot(item, positions) for item in items),
+            (self.snapshot(item) for item in items),
             key=lambda task: (task.created_at, task.id),
             reverse=True,
         )
 
+    def outstanding(self) -> list[Task]:
+        """Return what is in flight or was not told yet, the newest first."""
+        return self.snapshots(self.items_of(self.index.outstanding))
+
     async def load(self, *, restored: bool) -> None:
         """Read the journal and decide what becomes of every task.
+
+        Where the disk had damaged a record, nobody knows what it said: the kill switch is
+        on, and what was to run waits for a person.
 
         Raises:
             JournalError: The journal cannot be read.
@@ -120,22 +156,29 @@ class TaskBook:
         self._publishing = True
         records = await self.ledger.open()
         found = decode_all(records)
-        self.halted = is_halted(records)
+        doubt = Doubt.RESTORED if restored else None
+        if doubtful := is_doubtful(records):
+            doubt = Doubt.DAMAGED
+        self.halted = doubtful or is_halted(records)
         self.ledger.adopt(
             [
                 *(encode(stored) for stored in found.values()),
                 encode_switch(halted=self.halted),
                 encode_watermark(read_watermark(records)),
+                damage_mark(seen=not doubtful),
             ]
         )
         # Numbers of endings that are forgotten are not given again.
         self.sequence = read_watermark(records)
         for stored in _with_own_numbers(found.values()):
             self._items[stored.task.id] = Item(stored=stored)
-            self._enqueue(stored)
+            self._file(stored)
             self.sequence = max(self.sequence, stored.task.terminal_sequence or 0)
         for item in sorted(self.items, key=_creation_order):
-            self._recover(item, restored=restored)
+            self._recover(item, doubt)
+        if doubtful:
+            self.save_switch(halted=True)
+            self.ledger.put(damage_mark(seen=True), owed=True)
         self._retire()
         self._show_all()
         # A start alone never speaks: what had ended before leads the next conversation.
@@ -158,8 +201,12 @@ class TaskBook:
 
     def with_place(self, stored: Stored) -> Stored:
         """Return a task with the place it will be shown in, if there is one for it."""
-        number = self.slots.of(stored.task.id) or self.slots.choose(self._rank)
-        return stored.with_task(slot=number)
+        number = self.slots.of(stored.task.id) or self.next_slot()
+        return _in_place(stored, number)
+
+    def next_slot(self) -> int | None:
+        """Return the place in which a new task will be shown, if there is one for it."""
+        return self.slots.choose(self._rank)
 
     def in_slot(self, number: int) -> Item | None:
         """Return the task that is shown in a place."""
@@ -171,7 +218,7 @@ class TaskBook:
         stored = self._shown(stored)
         item = Item(stored=stored)
         self._items[stored.task.id] = item
-        self._enqueue(stored)
+        self._file(stored)
         fresh = replace(stored.task, status=TaskStatus.CREATED)
         self._emit(
             TaskEvent(type=TaskEventType.CREATED, task=fresh, at=self.now()),
@@ -185,10 +232,11 @@ class TaskBook:
 
     def apply(self, item: Item, stored: Stored, event: TaskEventType | None) -> None:
         """Let a task be in a new state and publish it."""
+        self._note_consents(item, stored)
         item.stored = stored = self._shown(stored)
         if stored.task.status is not TaskStatus.RUNNING or stored.task.is_waiting:
             item.step = None
-        self._enqueue(stored)
+        self._file(stored)
         if event is not None:
             self.publish(item, event)
 
@@ -201,10 +249,14 @@ class TaskBook:
         self.apply(item, ended, _ENDINGS[ended.task.status])
         self._retire()
 
-    def settle(self, item: Item, delivery: Delivery) -> asyncio.Future[bool]:
+    def settle(
+        self, item: Item, delivery: Delivery, *, tellings: int | None = None
+    ) -> asyncio.Future[bool]:
         """Let an ending be delivered or suppressed for good; returns its record."""
         item.session = None
-        stored = item.stored.with_task(delivery=delivery)
+        if tellings is None:
+            tellings = item.stored.task.tellings
+        stored = item.stored.with_task(delivery=delivery, tellings=tellings)
         saved = self.save(stored)
         self.apply(item, stored, None)
         self._retire()
@@ -252,15 +304,6 @@ class TaskBook:
             except Exception:
                 _LOGGER.exception("A listener failed on a task's %s event", event.type)
 
-    def _snapshot(self, item: Item, positions: dict[str, int]) -> Task:
-        task = item.stored.task
-        return replace(
-            task,
-            step=item.step,
-            queue_position=positions.get(task.id),
-            slot=self.slots.of(task.id),
-        )
-
     def _shown(self, stored: Stored) -> Stored:
         """Show a task that has not ended in its place, or in another if that is taken."""
         number = stored.task.slot
@@ -273,7 +316,7 @@ class TaskBook:
             number = self.slots.choose(self._rank)
         if number is None or not self.slots.put(stored.task.id, number):
             number = None
-        return stored.with_task(slot=number)
+        return _in_place(stored, number)
 
     def _rank(self, task_id: str) -> Rank | None:
         """Return how soon a task gives its place away: told endings first, then the oldest."""
@@ -293,14 +336,50 @@ class TaskBook:
             task = item.stored.task
             if not task.status.is_terminal and self.slots.of(task.id) is None:
                 item.stored = self._shown(self.with_place(item.stored))
+                if item.stored.task.slot is not None:
+                    # Or the next start may choose another.
+                    self.save(item.stored)
 
-    def _enqueue(self, stored: Stored) -> None:
+    def withdraw_consent(self, item: Item) -> None:
+        """Let the consent of a task count no more, at once and in memory alone.
+
+        The task itself stays as it is: a change of it may be on its way to the disk.
+        No consent outlives the process, so this need not be durable.
+        """
+        consent = item.stored.consent
+        if consent is None or consent.used_at or consent == item.withdrawn:
+            return
+        self._note_consents(item, replace(item.stored, consent=None))
+        item.withdrawn = consent
+
+    def _note_consents(self, item: Item, after: Stored) -> None:
+        """Tell the audit what a change means for the task's consents."""
+        if self._audit is None:
+            return
+        before = item.stored
+        if before.consent is not None and before.consent == item.withdrawn:
+            # That is noted already.
+            before = replace(before, consent=None)
+            if after.consent == item.withdrawn:
+                after = replace(after, consent=None)
+        life_s = self.limits.consent_s
+        for change in changes(before, after, now=self.now(), life_s=life_s):
+            try:
+                self._audit(after.task.id, change)
+            except Exception:
+                _LOGGER.exception("The audit of consents failed")
+
+    def _file(self, stored: Stored) -> None:
+        """Let the queue and the index follow a task's state, unless it is forgotten."""
+        if stored.task.id not in self._items:
+            return
+        self.index.put(stored.task)
         if stored.is_in_queue:
             self.queue.put(stored.task.id, stored.place)
         else:
             self.queue.discard(stored.task.id)
 
-    def _recover(self, item: Item, *, restored: bool) -> None:
+    def _recover(self, item: Item, doubt: Doubt | None) -> None:
         """Apply the rules of recovery to one task."""
         after = recover(
             item.stored,
@@ -308,7 +387,7 @@ class TaskBook:
             limits=self.limits,
             first_place=self.queue.first_place(),
             sequence=self.sequence + 1,
-            restored=restored,
+            doubt=doubt,
         )
         if after is item.stored:
             return
@@ -322,28 +401,17 @@ class TaskBook:
 
     def _retire(self) -> None:
         """Forget old endings, but none that still has to be told."""
-        ended = sorted(
-            (item for item in self.items if item.stored.task.status.is_terminal),
-            key=_ending_order,
-            reverse=True,
-        )
-        if len(ended) <= self.limits.remembered:
-            return
-        untold = 0
-        for number, item in enumerate(ended):
-            if item.stored.task.is_outstanding:
-                untold += 1
-                if untold <= self.limits.undelivered:
-                    continue
+        for task_id in self.index.surplus(
+            remembered=self.limits.remembered, untold=self.limits.undelivered
+        ):
+            if self._items.pop(task_id).stored.task.is_outstanding:
                 _LOGGER.warning(
                     "More than %d results wait to be told; the oldest is dropped",
                     self.limits.undelivered,
                 )
-            elif number < self.limits.remembered:
-                continue
-            del self._items[item.stored.task.id]
-            self.slots.vacate(item.stored.task.id)
-            self.ledger.forget(item.stored.task.id)
+            self.index.drop(task_id)
+            self.slots.vacate(task_id)
+            self.ledger.forget(task_id)
 
 
 def _with_own_numbers(found: Iterable[Stored]) -> Iterator[Stored]:
@@ -362,6 +430,10 @@ def _with_own_numbers(found: Iterable[Stored]) -> Iterator[Stored]:
             yield stored
 
 
+def _in_place(stored: Stored, number: int | None) -> Stored:
+    return stored if stored.task.slot == number else stored.with_task(slot=number)
+
+
 def _creation_order(item: Item) -> tuple[datetime, Place]:
     return item.stored.task.created_at, item.stored.place
 
@@ -370,7 +442,3 @@ def _showing_order(item: Item) -> tuple[bool, int]:
     """Order tasks so that the one that took a place last comes last."""
     task = item.stored.task
     return not task.status.is_terminal, task.terminal_sequence or 0
-
-
-def _ending_order(item: Item) -> tuple[int, str]:
-    return item.stored.task.terminal_sequence or 0, item.stored.task.id

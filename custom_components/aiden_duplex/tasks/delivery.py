@@ -110,10 +110,12 @@ class DeliveryDesk:
 
     async def _delivered(self, items: list[Item]) -> None:
         """Settle at once, so that no release can bring them back; publish when durable."""
-        for item in items:
-            told = item.stored.task.tellings + 1
-            item.stored = item.stored.with_task(tellings=told)
-        saved = [self._book.settle(item, Delivery.DELIVERED) for item in items]
+        saved = [
+            self._book.settle(
+                item, Delivery.DELIVERED, tellings=item.stored.task.tellings + 1
+            )
+            for item in items
+        ]
         if not all([await one for one in saved]):
             _LOGGER.warning(
                 "What was told could not be stored; it may be told again after a restart"
@@ -127,9 +129,7 @@ class DeliveryDesk:
         return saved
 
     def _unheard(self) -> list[Item]:
-        return [
-            item for item in self._in(Delivery.DELIVERED) if item.stored.task.is_unheard
-        ]
+        return self._in(Delivery.DELIVERED)
 
     def _note(self, item: Item, stored: Stored) -> asyncio.Future[bool]:
         """Let the book take over what was noted of an ending; returns its record."""
@@ -138,9 +138,9 @@ class DeliveryDesk:
         return saved
 
     def _in(self, *states: Delivery) -> list[Item]:
-        """Return the endings in these states, in the order of the endings."""
+        """Return the endings that wait for something, in the order of the endings."""
         return sorted(
-            (item for item in self._book.items if item.stored.task.delivery in states),
+            self._book.items_of(self._book.index.waiting_for(*states)),
             key=lambda item: item.stored.task.terminal_sequence or 0,
         )
 

@@ -154,6 +154,30 @@ class StaleQuestionError(TaskError):
         self.task_id = task_id
 
 
+class ConsentNeedsPersonError(TaskError):
+    """The question asks for a consent, and the answer does not certainly come from a person."""
+
+    code = "consent_needs_person"
+
+    def __init__(self, task_id: str) -> None:
+        """Keep the id."""
+        super().__init__(
+            f"task {task_id} asks for a consent that only a person can give"
+        )
+        self.task_id = task_id
+
+
+class ConsentNeedsYesError(TaskError):
+    """The question asks for a consent, and the person's words are no plain yes."""
+
+    code = "consent_needs_yes"
+
+    def __init__(self, task_id: str) -> None:
+        """Keep the id."""
+        super().__init__(f"task {task_id} asks for a consent, which is a plain yes")
+        self.task_id = task_id
+
+
 class TaskStorageError(TaskError):
     """The journal cannot be read or written, so nothing can be promised."""
 

@@ -90,10 +90,17 @@ class Ledger:
         return put.done
 
     def forget(self, task_id: str) -> None:
-        """Leave a task out when the journal is written anew, also what is on its way."""
-        self._latest.pop(task_id, None)
-        for put in (*self._writing, *self._waiting):
-            put.forgotten = put.forgotten or put.record["id"] == task_id
+        """Leave a task out when the journal is written anew.
+
+        What is on its way of it comes first: without its last word, that it was told,
+        a journal written anew would drop what the disk only knows as untold.
+        """
+        puts = (*self._writing, *self._waiting)
+        of_it = [put for put in puts if put.record["id"] == task_id]
+        if of_it:
+            of_it[-1].forgotten = True
+        else:
+            self._latest.pop(task_id, None)
 
     async def flush(self) -> None:
         """Return when nothing waits to be written; what is owed may stay."""
@@ -192,7 +199,9 @@ class Ledger:
         else:
             self._trouble = str(error)
         is_kept = error is None or (put.owed and isinstance(error, JournalError))
-        if is_kept and not put.forgotten:
+        if put.forgotten:
+            self._latest.pop(put.record["id"], None)
+        elif is_kept:
             self._latest[put.record["id"]] = put.record
         if not put.done.done():
             put.done.set_result(error is None)

@@ -2,14 +2,34 @@
 
 from dataclasses import replace
 from datetime import datetime
+from enum import StrEnum
 import uuid
 
 from ..storage.lines import storable
 from .limits import TaskLimits
-from .model import Delivery, Origin, Outcome, ReasonClass, Task, TaskStatus, UserAction
+from .model import (
+    Consent,
+    ConsentRequest,
+    Delivery,
+    Origin,
+    Outcome,
+    ReasonClass,
+    Task,
+    TaskStatus,
+    UserAction,
+)
 from .queue import Place
 from .records import Stored
 from .runner import Question
+
+
+class Doubt(StrEnum):
+    """Why it is not known whether a task is still wanted, in words."""
+
+    HELD_UP = "was held up by a restart"
+    RESTORED = "was found in a restored backup"
+    DAMAGED = "was found beside damaged records"
+
 
 RUNNER_STUCK = "runner_stuck"
 RECOVERY_CAP = "recovery_cap"
@@ -23,7 +43,14 @@ def tidy(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[:limit]}…"
 
 
-def created(goal: str, *, origin: Origin, now: datetime, place: Place) -> Stored:
+def created(
+    goal: str,
+    *,
+    origin: Origin,
+    now: datetime,
+    place: Place,
+    slot: int | None = None,
+) -> Stored:
     """Return a new task that waits in the queue."""
     task = Task(
         id=f"task_{uuid.uuid4().hex}",
@@ -32,6 +59,7 @@ def created(goal: str, *, origin: Origin, now: datetime, place: Place) -> Stored
         created_at=now,
         updated_at=now,
         origin=origin,
+        slot=slot,
     )
     return Stored(task=task, place=place)
 
@@ -57,16 +85,18 @@ def paused(
     limits: TaskLimits,
 ) -> Stored:
     """Return the task as it waits for a person; the worker is free."""
-    return stored.with_task(
+    changed = stored.with_task(
         pending_user_action=_question(
             question.reason,
             tidy(question.details, limits.detail_chars),
             tidy(question.suggested_action, limits.detail_chars),
             now=now,
+            consent=question.consent,
         ),
         applied_revision=applied_revision,
         updated_at=now,
     )
+    return replace(changed, consent=None)
 
 
 def taken_over(stored: Stored, *, now: datetime) -> Stored:
@@ -80,7 +110,7 @@ def taken_over(stored: Stored, *, now: datetime) -> Stored:
     changed = stored.with_task(
         status=TaskStatus.RUNNING, pending_user_action=question, updated_at=now
     )
-    return replace(changed, resumed=False)
+    return replace(changed, resumed=False, consent=None)
 
 
 def halted(stored: Stored, *, now: datetime, sequence: int | None) -> Stored:
@@ -95,7 +125,14 @@ def halted(stored: Stored, *, now: datetime, sequence: int | None) -> Stored:
     )
 
 
-def answered(stored: Stored, message: str, *, now: datetime, place: Place) -> Stored:
+def answered(
+    stored: Stored,
+    message: str,
+    *,
+    now: datetime,
+    place: Place,
+    consent: Consent | None = None,
+) -> Stored:
     """Return the task as it waits in the queue with an answer.
 
     An answer that no run has got yet is kept and the new one put below it.
@@ -109,6 +146,7 @@ def answered(stored: Stored, message: str, *, now: datetime, place: Place) -> St
         continuation=text,
         asked=action.details if action else stored.asked,
         place=place,
+        consent=consent,
     )
 
 
@@ -126,14 +164,14 @@ def updated(stored: Stored, goal: str, *, now: datetime, place: Place) -> Stored
         updated_at=now,
     )
     if not task.is_waiting:
-        return changed
-    return replace(changed, resumed=True, place=place)
+        return replace(changed, consent=None)
+    return replace(changed, resumed=True, place=place, consent=None)
 
 
 def outdated(stored: Stored, *, now: datetime, place: Place) -> Stored:
     """Return the task whose run came back with a goal that had been replaced: it runs again."""
     changed = stored.with_task(updated_at=now)
-    return replace(changed, resumed=True, place=place)
+    return replace(changed, resumed=True, place=place, consent=None)
 
 
 def refused(stored: Stored, message: str, *, now: datetime, sequence: int) -> Stored:
@@ -152,7 +190,8 @@ def refused(stored: Stored, message: str, *, now: datetime, sequence: int) -> St
 
 def cancelling(stored: Stored, *, now: datetime) -> Stored:
     """Return the task as its run is being stopped."""
-    return stored.with_task(status=TaskStatus.CANCELLING, updated_at=now)
+    changed = stored.with_task(status=TaskStatus.CANCELLING, updated_at=now)
+    return replace(changed, consent=None)
 
 
 def cancelled(
@@ -200,7 +239,12 @@ def ended(
         terminal_sequence=sequence,
     )
     return replace(
-        changed, resumed=False, continuation=None, asked=None, recovered=False
+        changed,
+        resumed=False,
+        continuation=None,
+        asked=None,
+        recovered=False,
+        consent=None,
     )
 
 
@@ -214,27 +258,33 @@ def handed_back(
     """
     changed = stored.with_task(status=TaskStatus.QUEUED, updated_at=now)
     recoveries = stored.recoveries + (1 if counts else 0)
-    return replace(changed, place=place, recovered=True, recoveries=recoveries)
+    return replace(
+        changed, place=place, recovered=True, recoveries=recoveries, consent=None
+    )
 
 
-def held(stored: Stored, *, now: datetime, restored: bool = False) -> Stored:
+def held(stored: Stored, *, now: datetime, doubt: Doubt = Doubt.HELD_UP) -> Stored:
     """Return the task as it waits for somebody to say whether it is still wanted."""
     task = stored.task
-    why = "was found in a restored backup" if restored else "was held up by a restart"
     question = _question(
         ReasonClass.HELD,
-        f"This was asked for at {task.created_at:%Y-%m-%d %H:%M} UTC and {why}.",
+        f"This was asked for at {task.created_at:%Y-%m-%d %H:%M} UTC and {doubt}.",
         "Say whether it should still be done.",
         now=now,
     )
     changed = stored.with_task(
         status=TaskStatus.RUNNING, pending_user_action=question, updated_at=now
     )
-    return replace(changed, resumed=False)
+    return replace(changed, resumed=False, consent=None)
 
 
 def _question(
-    reason: ReasonClass, details: str, suggested_action: str, *, now: datetime
+    reason: ReasonClass,
+    details: str,
+    suggested_action: str,
+    *,
+    now: datetime,
+    consent: ConsentRequest | None = None,
 ) -> UserAction:
     """Return a new question with an id of its own."""
     return UserAction(
@@ -243,4 +293,5 @@ def _question(
         details=details,
         suggested_action=suggested_action,
         created_at=now,
+        consent=consent,
     )

@@ -32,6 +32,8 @@ class TaskLimits:
     """How long a take-over waits for the run to come to rest before it answers all the same."""
     run_s: float = 2 * 60 * 60.0
     """Backstop for a run that never returns; the background has nearer deadlines. Our choice."""
+    consent_s: float = 60.0
+    """How long after the yes a consent can be used (architecture)."""
     reserve_s: float = 120.0
     """The phone stays with the person who has to do something on it (architecture, option)."""
     start_retries_s: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0)

@@ -1,39 +1,32 @@
 """The task manager: what foreground, actions and runtime know of the tasks."""
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-import logging
-from typing import Any
 
 from ..storage.contract import JournalError, JournalProtocol
-from ..storage.lines import storable
-from . import lifecycle
-from .arrivals import Arrivals
+from . import consents, lifecycle
 from .book import Item, TaskBook
+from .changes import ChangeDesk
+from .consent_desk import ConsentDesk
 from .delivery import DeliveryDesk
-from .duplicates import refuse_duplicate
-from .errors import (
-    HaltedError,
-    NotRunningError,
-    NotUpdatableError,
-    NotWaitingError,
-    StaleQuestionError,
-    TaskQueueFullError,
-    TaskStorageError,
-    TasksUnavailableError,
-    TaskValueError,
-)
+from .errors import NotRunningError, TaskStorageError, TasksUnavailableError
+from .kill_switch import KillSwitch
 from .limits import TaskLimits
-from .model import Decision, Heard, Origin, Task, TaskEvent, TaskEventType, TaskStatus
-from .queue import Lane
-from .records import Stored
+from .model import (
+    Assent,
+    Decision,
+    Delivery,
+    Heard,
+    Origin,
+    Task,
+    TaskEvent,
+    TaskStatus,
+)
 from .runner import Runner
 from .wake import WakeSignal
 from .worker import Worker
-
-_LOGGER = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,15 +54,19 @@ class TaskManager:
         runner: Runner,
         now: Callable[[], datetime],
         limits: TaskLimits = TaskLimits(),
+        audit: consents.Audit | None = None,
     ) -> None:
-        """Touch nothing yet. ``now`` returns UTC."""
+        """Touch nothing yet. ``now`` returns UTC; ``audit`` is told of consents."""
         self._limits = limits
-        self._book = TaskBook(journal, now, limits)
-        self._worker = Worker(self._book, runner)
+        self._book = TaskBook(journal, now, limits, audit)
+        self._consents = ConsentDesk(self._book)
+        self._worker = Worker(self._book, self._consents, runner)
         self._desk = DeliveryDesk(self._book)
         self._wake = WakeSignal(self._book)
-        self._arrivals = Arrivals()
-        self._operations: set[asyncio.Task[Task]] = set()
+        self._changes = ChangeDesk(
+            self._book, self._consents, self._worker, self._check_open
+        )
+        self._kill_switch = KillSwitch(self._book, self._consents, self._worker)
         self._open = False
 
     async def load(self, *, restored: bool = False) -> None:
@@ -119,11 +116,8 @@ class TaskManager:
         self._wake.close()
         await self._worker.stop(self._limits.close_s * 0.55, counts=counts)
         await self._book.ledger.close(self._limits.close_s * 0.35)
-        if self._operations:
-            # All their records are decided, so they end at once.
-            await asyncio.wait(
-                set(self._operations), timeout=self._limits.close_s * 0.1
-            )
+        # All records are decided, so this takes no time.
+        await self._changes.settle(self._limits.close_s * 0.1)
 
     async def create(
         self,
@@ -154,12 +148,7 @@ class TaskManager:
 
         """
         self._check_open()
-        text = self._checked(goal, "goal", self._limits.goal_chars)
-        if len(self._operations) >= self._limits.queued:
-            raise TaskQueueFullError(self._limits.queued)
-        return await self._to_the_end(
-            self._create(text, origin, distinct_from, repeat=repeat)
-        )
+        return await self._changes.create(goal, origin, distinct_from, repeat=repeat)
 
     def get(self, task_id: str) -> Task:
         """Return one task.
@@ -177,7 +166,7 @@ class TaskManager:
             return self._book.snapshot(active)
         begun = [
             item
-            for item in self._book.items
+            for item in self._book.items_of(self._book.index.waiting_for(Delivery.NONE))
             if item.stored.task.status is TaskStatus.RUNNING
         ]
         if not begun:
@@ -197,9 +186,7 @@ class TaskManager:
 
     def outstanding(self) -> list[Task]:
         """Return what is in flight or was not told yet, the newest first."""
-        return self._book.snapshots(
-            item for item in self._book.items if item.stored.task.is_outstanding
-        )
+        return self._book.outstanding()
 
     def tasks(self) -> list[Task]:
         """Return all tasks that are remembered, the newest first."""
@@ -252,8 +239,7 @@ class TaskManager:
         """
         item = self._book.find(task_id)
         self._check_open()
-        text = self._checked(goal, "goal", self._limits.goal_chars)
-        return await self._to_the_end(self._update(item, text))
+        return await self._changes.update(item, goal)
 
     async def take_over(self, task_id: str | None = None) -> Task:
         """Stop a run so that the person can do a part; the task then waits like for an answer.
@@ -310,16 +296,7 @@ class TaskManager:
         What waits in the queue or for a person stays. Works when nothing can be stored.
         """
         self._check_open()
-        self._book.halted = True
-        self._book.halts += 1
-        self._worker.halt()
-        saved = self._book.save_switch(halted=True)
-        await asyncio.wait({saved}, timeout=self._limits.cancel_save_s)
-        if not (saved.done() and saved.result()):
-            _LOGGER.error(
-                "The kill switch is on, but that could not be stored: a restart before "
-                "the disk works again would forget it"
-            )
+        await self._kill_switch.halt()
 
     async def resume(self) -> None:
         """Turn the kill switch off; the queue is worked again. Durable on return.
@@ -329,29 +306,7 @@ class TaskManager:
 
         """
         self._check_open()
-        if not self._book.halted:
-            return
-        halts = self._book.halts
-        if not await self._book.save_switch(halted=False):
-            raise TaskStorageError(self._book.ledger.trouble)
-        if self._book.halts != halts:
-            # It was turned on again meanwhile, and that counts.
-            return
-        self._book.halted = False
-        held = self._hold_old_work()
-        self._worker.wake()
-        if held:
-            await asyncio.wait(held, timeout=self._limits.cancel_save_s)
-
-    def _hold_old_work(self) -> list[asyncio.Task[None]]:
-        """Ask about what has waited for long, instead of running it, as after a restart."""
-        now = self._book.now()
-        return [
-            self._worker.set_aside(item, lifecycle.held)
-            for item in tuple(self._book.items)
-            if item.stored.is_in_queue
-            and abs(now - item.stored.task.updated_at) > self._limits.hold_after
-        ]
+        await self._kill_switch.resume()
 
     async def respond(
         self,
@@ -360,25 +315,31 @@ class TaskManager:
         *,
         decision: Decision = Decision.ANSWERED,
         question_id: str | None = None,
+        assent: Assent | None = None,
     ) -> Task:
         """Answer or refuse a task's question; durable on return.
 
         An answered task goes to the head of the queue, whatever waits there. A refused
-        one is completed and not achieved.
+        one is completed and not achieved. ``assent`` is the person's yes, without which
+        a question that asks for consent can only be refused.
 
         Raises:
             TaskNotFoundError: There is none with this id.
             TaskValueError: ``message_empty`` or ``message_too_long``.
             NotWaitingError: There is no open question.
             StaleQuestionError: Another question is open.
+            ConsentNeedsPersonError: The question asks for consent, and nobody gave it.
             TaskStorageError: It could not be stored; the question stays open.
             TasksUnavailableError: Not loaded or closed.
 
         """
         item = self._book.find(task_id)
         self._check_open()
-        text = self._checked(message, "message", self._limits.message_chars)
-        return await self._to_the_end(self._respond(item, text, decision, question_id))
+        return await self._changes.respond(item, message, decision, question_id, assent)
+
+    def withdraw_consents(self) -> None:
+        """Let no consent that was given so far be used: somebody said stop."""
+        self._consents.withdraw_all()
 
     def subscribe(self, listener: Callable[[TaskEvent], None]) -> Callable[[], None]:
         """Call a listener with every event; returns how to end that.
@@ -450,133 +411,9 @@ class TaskManager:
         """
         await self._desk.mark_delivered(task_id)
 
-    async def _create(
-        self,
-        goal: str,
-        origin: Origin,
-        distinct_from: Collection[str] | None,
-        *,
-        repeat: bool,
-    ) -> Task:
-        while True:
-            self._check_open()
-            if self._book.halted:
-                raise HaltedError
-            refuse_duplicate(
-                goal, self.outstanding(), distinct_from=distinct_from, repeat=repeat
-            )
-            # Two creations must see each other as duplicates, once they are decided.
-            first = self._arrivals.in_the_way(goal, of_all=distinct_from is not None)
-            if not first or (repeat and distinct_from is None):
-                break
-            await asyncio.wait(first)
-        queue = self._book.queue
-        if queue.new_tasks + len(self._arrivals) >= self._limits.queued:
-            raise TaskQueueFullError(self._limits.queued)
-        stored = lifecycle.created(
-            goal,
-            origin=origin,
-            now=self._book.now(),
-            place=queue.next_place(Lane.NEW),
-        )
-        stored = self._book.with_place(stored)
-        with self._arrivals.arriving(goal):
-            if not await self._book.save(stored, owed=False):
-                raise TaskStorageError(self._book.ledger.trouble)
-            return self._book.snapshot(self._book.add(stored))
-
-    async def _update(self, item: Item, goal: str) -> Task:
-        async with item.changing:
-            before = item.stored
-            status = before.task.status
-            if status.is_terminal or status is TaskStatus.CANCELLING:
-                raise NotUpdatableError(before.task.id)
-            after = lifecycle.updated(
-                before,
-                goal,
-                now=self._book.now(),
-                place=self._book.queue.next_place(Lane.RESUMED),
-            )
-            foreseen = self._worker.foreseen(item, after)
-            saved = await self._book.save(foreseen, owed=False)
-            if item.stored is not before:
-                # A cancel does not wait. What was written of the new goal must not be
-                # the last word.
-                self._book.save(item.stored)
-                raise NotUpdatableError(before.task.id)
-            if not saved:
-                raise TaskStorageError(self._book.ledger.trouble)
-            self._book.apply(item, after, TaskEventType.UPDATED)
-            if (foretold := self._worker.steer(item)) is not None:
-                await foretold
-            return self._book.snapshot(item)
-
-    async def _respond(
-        self, item: Item, message: str, decision: Decision, question_id: str | None
-    ) -> Task:
-        async with item.changing:
-            before = item.stored
-            action = before.task.pending_user_action
-            if action is None or not before.task.is_waiting:
-                raise NotWaitingError(before.task.id)
-            if question_id not in (None, action.id):
-                raise StaleQuestionError(before.task.id)
-            after = self._answered(before, message, decision)
-            saved = await self._book.save(after, owed=False)
-            if item.stored is not before:
-                # What was written of the answer must not be the last word on it.
-                self._book.save(item.stored)
-                raise NotWaitingError(before.task.id)
-            if not saved:
-                raise TaskStorageError(self._book.ledger.trouble)
-            if after.task.status.is_terminal:
-                self._book.finish(item, after)
-            else:
-                self._book.apply(item, after, TaskEventType.ANSWERED)
-            return self._book.snapshot(item)
-
-    def _answered(self, before: Stored, message: str, decision: Decision) -> Stored:
-        now = self._book.now()
-        match decision:
-            case Decision.ANSWERED:
-                place = self._book.queue.next_place(Lane.RESUMED)
-                return lifecycle.answered(before, message, now=now, place=place)
-            case Decision.REFUSED:
-                sequence = self._book.sequence + 1
-                return lifecycle.refused(before, message, now=now, sequence=sequence)
-
-    async def _to_the_end(self, operation: Coroutine[Any, Any, Task]) -> Task:
-        """Finish what is half in the journal even if the caller stops waiting."""
-        task = asyncio.Task(
-            operation, loop=asyncio.get_running_loop(), eager_start=True
-        )
-        self._operations.add(task)
-        task.add_done_callback(self._operation_ended)
-        await asyncio.wait({task})
-        return task.result()
-
-    def _operation_ended(self, task: asyncio.Task[Task]) -> None:
-        self._operations.discard(task)
-        # After the caller, whom the work on the next record would keep waiting.
-        asyncio.get_running_loop().call_soon(self._worker.wake)
-        if not task.cancelled():
-            # The caller has it, or has gone.
-            task.exception()
-
     def _check_open(self) -> None:
         if not self._open:
             raise TasksUnavailableError
-
-    def _checked(self, text: str, name: str, limit: int) -> str:
-        """Return a text of a person without surrounding space."""
-        text = storable(text).strip()
-        if not text:
-            raise TaskValueError(f"{name}_empty", f"the {name} is empty")
-        if len(text) > limit:
-            raise TaskValueError(
-                f"{name}_too_long", f"the {name} has more than {limit} characters"
-            )
-        return text
 
 
 def _begun_order(item: Item) -> tuple[bool, datetime]:

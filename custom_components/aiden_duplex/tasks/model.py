@@ -93,6 +93,8 @@ class TaskEventType(StrEnum):
     UPDATED = "updated"
     NEEDS_YOU = "needs_you"
     ANSWERED = "answered"
+    CONSENT_USED = "consent_used"
+    """What a person agreed to is about to be done."""
     CANCELLING = "cancelling"
     COMPLETED = "completed"
     FAILED = "failed"
@@ -112,6 +114,57 @@ class Origin:
     device_id: str | None = None
     """The satellite or device that carried the request."""
 
+    def as_dict(self) -> dict[str, str]:
+        """Return the JSON form; absent values are left out."""
+        return {
+            name: value
+            for name in ("source", "user_id", "context_id", "device_id")
+            if (value := getattr(self, name)) is not None
+        }
+
+
+class ConsentHow(StrEnum):
+    """How a person said yes."""
+
+    ACTION = "action"
+    """By an action of Home Assistant."""
+    BUTTON = "button"
+    """By the button that stands for the question."""
+    SAID = "said"
+    """In our own conversation, in words that code takes for a yes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assent:
+    """A yes that certainly came from a person. No tool of a model can make one."""
+
+    by: Origin
+    how: ConsentHow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsentRequest:
+    """What a question asks consent for; the question says it in words."""
+
+    act: str
+    """The exact act, in one canonical form."""
+    screen: str
+    """Hash of the screen on which it is to be done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consent:
+    """A person's yes to one act: for this revision of the goal, once, for a minute."""
+
+    question_id: str
+    act: str
+    screen: str
+    revision: int
+    given_at: datetime
+    given_by: Origin
+    given_how: ConsentHow
+    used_at: datetime | None = None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserAction:
@@ -122,6 +175,21 @@ class UserAction:
     details: str
     suggested_action: str
     created_at: datetime
+    consent: ConsentRequest | None = None
+    """Set if the answer has to be a person's yes to an act."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        value: dict[str, Any] = {
+            "id": self.id,
+            "reason": str(self.reason),
+            "details": self.details,
+            "suggested_action": self.suggested_action,
+            "created_at": self.created_at.isoformat(),
+        }
+        if self.consent is not None:
+            value["consent"] = {"act": self.consent.act, "screen": self.consent.screen}
+        return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,14 +263,7 @@ class Task:
             "updated_at": self.updated_at.isoformat(),
             "started_at": self.started_at and self.started_at.isoformat(),
             "completed_at": self.completed_at and self.completed_at.isoformat(),
-            "pending_user_action": action
-            and {
-                "id": action.id,
-                "reason": str(action.reason),
-                "details": action.details,
-                "suggested_action": action.suggested_action,
-                "created_at": action.created_at.isoformat(),
-            },
+            "pending_user_action": action and action.as_dict(),
             "outcome": self.outcome and str(self.outcome),
             "evidence": self.evidence,
             "step": self.step,
@@ -213,11 +274,7 @@ class Task:
             "delivery": str(self.delivery),
             "heard": self.heard and str(self.heard),
             "tellings": self.tellings or None,
-            "origin": {
-                name: value
-                for name in ("source", "user_id", "context_id", "device_id")
-                if (value := getattr(self.origin, name)) is not None
-            },
+            "origin": self.origin.as_dict(),
         }
         return {name: value for name, value in values.items() if value is not None}
 

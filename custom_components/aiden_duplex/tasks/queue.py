@@ -1,6 +1,6 @@
 """The order in which tasks run."""
 
-from bisect import insort
+from bisect import bisect_left, insort
 from enum import IntEnum
 
 
@@ -21,6 +21,7 @@ class TaskQueue:
     def __init__(self) -> None:
         """Start empty."""
         self._waiting: list[tuple[Place, str]] = []
+        self._places: dict[str, Place] = {}
         self._highest = 0
         self._lowest = 1
 
@@ -36,7 +37,7 @@ class TaskQueue:
     @property
     def new_tasks(self) -> int:
         """Return how many new tasks wait; only these count against the limit."""
-        return sum(place[0] is Lane.NEW for place, _ in self._waiting)
+        return len(self._waiting) - self._first_new
 
     def next_place(self, lane: Lane) -> Place:
         """Return the place behind all others of the lane."""
@@ -50,15 +51,27 @@ class TaskQueue:
 
     def put(self, task_id: str, place: Place) -> None:
         """Let a task stand at a place and nowhere else."""
+        if self._places.get(task_id) == place:
+            return
         self.discard(task_id)
         self._highest = max(self._highest, place[1])
+        self._places[task_id] = place
         self._lowest = min(self._lowest, place[1])
         insort(self._waiting, (place, task_id))
 
     def discard(self, task_id: str) -> None:
         """Take a task out if it stands in the queue."""
-        self._waiting = [entry for entry in self._waiting if entry[1] != task_id]
+        if (number := self.position(task_id)) is not None:
+            del self._places[task_id]
+            del self._waiting[number - 1]
 
-    def positions(self) -> dict[str, int]:
-        """Return the position of every waiting task, from 1."""
-        return {task_id: number for number, (_, task_id) in enumerate(self._waiting, 1)}
+    def position(self, task_id: str) -> int | None:
+        """Return the position of a task, from 1; None if it does not wait."""
+        if (place := self._places.get(task_id)) is None:
+            return None
+        return bisect_left(self._waiting, (place, task_id)) + 1
+
+    @property
+    def _first_new(self) -> int:
+        """Return how many resumed tasks stand before the first new one."""
+        return bisect_left(self._waiting, Lane.NEW, key=lambda entry: entry[0][0])

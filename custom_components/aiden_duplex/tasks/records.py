@@ -8,6 +8,9 @@ from typing import Any
 
 from ..storage.contract import Record
 from .model import (
+    Consent,
+    ConsentHow,
+    ConsentRequest,
     Delivery,
     Heard,
     Origin,
@@ -23,6 +26,7 @@ _LOGGER = logging.getLogger(__name__)
 
 _KIND = "task"
 _SWITCH = "kill_switch"
+_DAMAGE = "damage"
 _WATERMARK = "watermark"
 
 
@@ -44,6 +48,8 @@ class Stored:
     """The run before the next one was cut off."""
     recoveries: int = 0
     """How often a run of this task was cut off."""
+    consent: Consent | None = None
+    """The last yes to an act, until something else happens to the task."""
 
     @property
     def is_in_queue(self) -> bool:
@@ -66,9 +72,12 @@ def encode(stored: Stored) -> Record:
     delivery = task.delivery
     if delivery in (Delivery.CLAIMED, Delivery.DELIVERING):
         delivery = Delivery.QUEUED
-    record = replace(task, delivery=delivery, step=None, queue_position=None).as_dict()
+    record = task.as_dict()
+    for name in ("step", "queue_position"):
+        record.pop(name, None)
     return record | {
         "kind": _KIND,
+        "delivery": str(delivery),
         "terminal_sequence": task.terminal_sequence,
         "heard": task.heard and str(task.heard),
         "lane": int(stored.place[0]),
@@ -78,6 +87,7 @@ def encode(stored: Stored) -> Record:
         "asked": stored.asked,
         "recovered": stored.recovered,
         "recoveries": stored.recoveries,
+        "consent": stored.consent and _encode_consent(stored.consent),
     }
 
 
@@ -93,6 +103,23 @@ def is_halted(records: Iterable[Record]) -> bool:
         if record.get("kind") == _SWITCH:
             halted = record.get("halted") is not False
     return halted
+
+
+def damage_mark(*, seen: bool = False) -> Record:
+    """Return the record that stands where the disk gave another one back damaged.
+
+    Seen, it says that everything was made safe after that.
+    """
+    return {"kind": _DAMAGE, "id": _DAMAGE, "seen": seen}
+
+
+def is_doubtful(records: Iterable[Record]) -> bool:
+    """Return whether what is lost may have been a cancel, or the kill switch."""
+    seen = True
+    for record in records:
+        if record.get("kind") == _DAMAGE:
+            seen = record.get("seen") is True
+    return not seen
 
 
 def encode_watermark(sequence: int) -> Record:
@@ -164,6 +191,7 @@ def _decode(record: Record) -> Stored:
         asked=record.get("asked"),
         recovered=record["recovered"],
         recoveries=record["recoveries"],
+        consent=_consent(consent) if (consent := record.get("consent")) else None,
     )
 
 
@@ -174,6 +202,33 @@ def _action(value: dict[str, Any]) -> UserAction:
         details=value["details"],
         suggested_action=value["suggested_action"],
         created_at=datetime.fromisoformat(value["created_at"]),
+        consent=ConsentRequest(**asked) if (asked := value.get("consent")) else None,
+    )
+
+
+def _encode_consent(consent: Consent) -> Record:
+    return {
+        "question_id": consent.question_id,
+        "act": consent.act,
+        "screen": consent.screen,
+        "revision": consent.revision,
+        "given_at": consent.given_at.isoformat(),
+        "given_by": consent.given_by.as_dict(),
+        "given_how": str(consent.given_how),
+        "used_at": consent.used_at and consent.used_at.isoformat(),
+    }
+
+
+def _consent(value: Record) -> Consent:
+    return Consent(
+        question_id=value["question_id"],
+        act=value["act"],
+        screen=value["screen"],
+        revision=value["revision"],
+        given_at=datetime.fromisoformat(value["given_at"]),
+        given_by=Origin(**value["given_by"]),
+        given_how=ConsentHow(value["given_how"]),
+        used_at=_time(value, "used_at"),
     )
 
 

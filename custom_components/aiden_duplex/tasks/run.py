@@ -8,7 +8,7 @@ from typing import Any
 
 from .limits import TaskLimits
 from .records import Stored
-from .runner import RunEnd, Runner, RunRequest, RunResult
+from .runner import RunEnd, Runner, RunRequest, RunResult, Spend
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -32,7 +32,9 @@ class Run:
 
     """
 
-    def __init__(self, stored: Stored, runner: Runner, limits: TaskLimits) -> None:
+    def __init__(
+        self, stored: Stored, runner: Runner, limits: TaskLimits, spend: Spend
+    ) -> None:
         """Prepare the run of a task as it stood in the queue."""
         task = stored.task
         self._request = RunRequest(
@@ -43,6 +45,7 @@ class Run:
             asked=stored.asked,
             begun=task.started_at is not None,
             recovered=stored.recovered,
+            spend=spend,
         )
         self._runner = runner
         self._limits = limits

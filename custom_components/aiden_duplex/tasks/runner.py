@@ -1,11 +1,11 @@
 """The seam to whoever works the phone; tasks never knows the lease."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from .model import Outcome, ReasonClass
+from .model import ConsentRequest, Outcome, ReasonClass
 
 
 class RunEnd(StrEnum):
@@ -26,6 +26,20 @@ class Question:
     reason: ReasonClass
     details: str
     suggested_action: str
+    consent: ConsentRequest | None = None
+    """Set to ask for a yes to an act; see ``RunRequest.spend``."""
+
+
+type Spend = Callable[[str, str], Awaitable[bool]]
+"""Uses up the person's consent to an act on a screen, as both were asked for.
+
+Only when it returns True may the act be done, once and at once; that is durable then.
+"""
+
+
+async def _no_consent(_act: str, _screen: str) -> bool:
+    """Return that nobody agreed to anything."""
+    return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +57,7 @@ class RunRequest:
     """An earlier run of this task has worked on the phone."""
     recovered: bool = False
     """The run before this one was cut off (restart); the screen may be half-changed."""
+    spend: Spend = field(default=_no_consent, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,10 +25,9 @@ class Slots:
 
     def of(self, task_id: str) -> int | None:
         """Return the place of a task."""
-        try:
-            return self._holders.index(task_id) + 1
-        except ValueError:
+        if task_id not in self._holders:
             return None
+        return self._holders.index(task_id) + 1
 
     def choose(self, rank: Callable[[str], Rank | None]) -> int | None:
         """Return the lowest empty place, else the one of an ended task.

@@ -62,9 +62,10 @@ class WakeSignal:
         """Tell of a batch that waits and that no session was opened for."""
         self._timer = None
         waits = any(
-            item.stored.task.delivery is Delivery.QUEUED
-            and (item.stored.task.terminal_sequence or 0) > self._book.watermark
-            for item in self._book.items
+            (item.stored.task.terminal_sequence or 0) > self._book.watermark
+            for item in self._book.items_of(
+                self._book.index.waiting_for(Delivery.QUEUED)
+            )
         )
         if not waits:
             return

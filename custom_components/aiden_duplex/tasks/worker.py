@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from . import lifecycle
 from .book import Item, TaskBook
+from .consent_desk import ConsentDesk
 from .endings import after_run, not_started
 from .model import ReasonClass, TaskEventType, TaskStatus
 from .records import Stored
@@ -41,9 +42,10 @@ _ON_THE_PHONE = frozenset(
 class Worker:
     """Takes tasks from the queue and runs them, one after the other."""
 
-    def __init__(self, book: TaskBook, runner: Runner) -> None:
+    def __init__(self, book: TaskBook, consents: ConsentDesk, runner: Runner) -> None:
         """Do nothing yet."""
         self._book = book
+        self._consents = consents
         self._runner = runner
         self._limits = book.limits
         self._now = book.now
@@ -292,7 +294,12 @@ class Worker:
             self._starting = None
         if after is None:
             return
-        run = Run(before, self._runner, self._limits)
+        run = Run(
+            before,
+            self._runner,
+            self._limits,
+            lambda act, screen: self._spend(item, run, act, screen),
+        )
         self._active = item, run
         self._rest = asyncio.get_running_loop().create_future()
         try:
@@ -423,6 +430,15 @@ class Worker:
                 self.reserve(item)
         else:
             self._book.apply(item, after, None)
+
+    async def _spend(self, item: Item, run: Run, act: str, screen: str) -> bool:
+        """Use up the consent of a task in whose run an act is to be done."""
+        return await self._consents.spend(
+            item,
+            act,
+            screen,
+            is_live=lambda: self._active == (item, run) and run.reason is None,
+        )
 
     def _step(self, item: Item, run: Run, text: str) -> None:
         """Publish what a run is doing; nothing that comes late or says the same."""

@@ -96,14 +96,16 @@ export function questions() {
     view.act("respond", { task_id: question.task_id, question_id: question.id, decision, message });
   const make = (question) => {
     const { t } = view;
-    const input = el("input", { type: "text", maxLength: 8000, placeholder: t("your_answer") });
+    // To what needs consent there is yes and no; other words are no yes.
+    const consent = question.needs_consent;
+    const input = el("input", { type: "text", hidden: consent, maxLength: 8000, placeholder: t("your_answer") });
     input.setAttribute("aria-label", t("your_answer"));
     const answer = el("button", { type: "submit", className: "main", disabled: true }, t("answer"));
     const done = el("button", {
       type: "button",
       className: "main",
-      onclick: () => respond(question, "answered", t("said_done")),
-    }, t("done"));
+      onclick: () => respond(question, "answered", t(consent ? "said_allowed" : "said_done")),
+    }, t(consent ? "allow" : "done"));
     const refuse = el("button", {
       type: "button",
       onclick: () => respond(question, "refused", input.value.trim() || t("said_refused")),

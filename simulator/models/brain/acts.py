@@ -48,6 +48,8 @@ class Act:
     """For FINISH: achieved, not_achieved or unknown."""
     suggestion: str = ""
     """For ASK: what the person should do."""
+    effect: str = ""
+    """What it does to others and cannot be undone, in words; empty for all other acts."""
 
     def sentence(self) -> str:
         """Return what the brain says about it."""

@@ -1,6 +1,6 @@
 """Writing something: a message, a note, an alarm; by the words on fields and buttons."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import re
 
 from .acts import Act, Verb
@@ -136,6 +136,8 @@ def _fill(now: Situation, wish: Wish, submit: Line | None) -> Act:
         line = _field_line(now, [field])
         if line is not None:
             return _at(now, line, Verb.FOCUS, "I write there.")
+        if _shown(now, field.value):
+            continue  # It was filled in before we came, as after a restart.
         if field.value == wish.person:
             return now.act(
                 Verb.BACK, why=f"This is not the conversation with {wish.person}."
@@ -160,7 +162,15 @@ def _fill(now: Situation, wish: Wish, submit: Line | None) -> Act:
         )
     if now.history.count(Verb.SUBMIT) > 1:
         return now.finish("not_achieved", f"“{submit.text}” does nothing.")
-    return _at(now, submit, Verb.SUBMIT, "Everything is filled in.")
+    act = _at(now, submit, Verb.SUBMIT, "Everything is filled in.")
+    return replace(act, effect=_effect(wish))
+
+
+def _effect(wish: Wish) -> str:
+    """Return what submitting does that cannot be undone; empty if it only saves."""
+    if wish.kind is not WishKind.MESSAGE:
+        return ""
+    return f"Send “{wish.text}” to {wish.person}"
 
 
 def _shown(now: Situation, text: str) -> Line | None:

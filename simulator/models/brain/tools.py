@@ -79,7 +79,7 @@ def _value(act: Act, name: str, schema: Mapping[str, Any]) -> Any:
         if schema.get("type") == "boolean":
             return act.outcome == "achieved"
         return _chosen(act.outcome, schema)
-    if re.search(r"risk|effect|consequence|sensitiv", name):
+    if re.search(r"risk|effect|consequence|sensitiv|commit", name):
         return _risk(act, schema)
     if re.fullmatch(r"x|x_.*|.*_x|column|left", name):
         return act.x
@@ -147,7 +147,9 @@ def _nested(act: Act, name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 def _risk(act: Act, schema: Mapping[str, Any]) -> Any:
     """Name the risk of an act by what is written on what it touches."""
     if schema.get("type") == "boolean":
-        return act.verb is Verb.SUBMIT
+        return bool(act.effect) or None
+    if schema.get("type") == "string" and not schema.get("enum"):
+        return act.effect or None
     options = [str(option) for option in schema.get("enum", [])]
     for option in options:
         if act.label and option.lower() in act.label.lower():

@@ -47,6 +47,12 @@ class Operated:
         """Return the truth."""
         return self.phone.state
 
+    @property
+    def effects(self) -> list[str]:
+        """Return what the brain said of the calls that commit."""
+        calls = [call for message in self._messages for call in message.calls]
+        return [c.arguments["effect"] for c in calls if c.arguments.get("commits")]
+
     async def run(
         self,
         goal: str,
@@ -173,6 +179,7 @@ async def test_a_message_is_written_and_sent(eyes: Eyes) -> None:
     )
     assert end.arguments["outcome"] == "achieved"
     assert operated.state.sent == [("Grace", "the soup is ready")]
+    assert operated.effects == ["Send “the soup is ready” to Grace"]
 
 
 async def test_an_alarm_is_set(eyes: Eyes) -> None:
@@ -181,3 +188,4 @@ async def test_an_alarm_is_set(eyes: Eyes) -> None:
     end = await operated.run("set an alarm for 7:45", answer=lambda _: "Yes, allow it.")
     assert end.arguments["outcome"] == "achieved"
     assert "07:45" in [alarm.time for alarm in operated.state.alarms if alarm.on]
+    assert operated.effects == []

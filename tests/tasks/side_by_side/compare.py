@@ -2,13 +2,18 @@
 
 from typing import Any
 
+from custom_components.aiden_duplex.tasks.consents import ConsentState
 from custom_components.aiden_duplex.tasks.model import ReasonClass, Task
 from tests.tasks.house import House
 
 from .reference import Model
 from .things import ModelTask
 
-_ON_THE_PHONE = (ReasonClass.CAPTCHA, ReasonClass.TAKE_OVER)
+_ON_THE_PHONE = (
+    ReasonClass.CAPTCHA,
+    ReasonClass.SENSITIVE_OPERATION,
+    ReasonClass.TAKE_OVER,
+)
 
 
 def difference(house: House, model: Model) -> str | None:
@@ -47,6 +52,10 @@ def _seen(house: House) -> dict[str, Any]:
         "unheard": [task.id for task in manager.unheard()],
         "number of the last ending": manager.terminal_sequence,
         "kill switch": manager.halted,
+        "consents": [
+            sum(change.state is state for _, change in house.audit)
+            for state in (ConsentState.ASKED, ConsentState.GIVEN, ConsentState.USED)
+        ],
         # Shown to nobody, but two pasts may differ in nothing else.
         "recoveries": {
             item.stored.task.id: item.stored.recoveries for item in manager._book.items
@@ -75,6 +84,7 @@ def _expected(model: Model) -> dict[str, Any]:
         "unheard": model.unheard(),
         "number of the last ending": model.endings,
         "kill switch": model.halted,
+        "consents": [model.asked, model.given, model.used],
         "recoveries": {task.id: task.recoveries for task in model.tasks.values()},
         "runs": [
             (run.task.id, run.goal, run.began_with, run.answer, run.recovered)

@@ -19,14 +19,17 @@ with a crash after any write:
   and not forgotten before; reading one is no telling of another;
 - somebody is woken once for a batch of endings, and not for a start;
 - a goal in flight is not begun twice unless somebody says so;
+- a yes is for one act on one screen: it is used once, within a minute, in the run that goes
+  on with it; not after a stop, a new goal or a restart; and nobody but a person gives it;
 - nothing starts under the kill switch, or on the phone that is kept for a person.
 """
 
+from .consenting import Consenting
 from .crashes import Crashes
 from .requests import Requests
 from .running import Running
 from .telling import Telling
 
 
-class TaskMachine(Requests, Running, Telling, Crashes):
+class TaskMachine(Requests, Running, Telling, Consenting, Crashes):
     """Requests, runs, tellings and crashes in any order. More rules are one more base."""

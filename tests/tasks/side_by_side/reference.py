@@ -11,6 +11,7 @@ RESERVE_S = 120
 HOLD_S = 900
 RUN_S = 7200
 RECOVERIES = 2
+CONSENT_S = 60
 
 
 class Model(Endings):
@@ -26,6 +27,8 @@ class Model(Endings):
         """Those of this process."""
         self.reserved: tuple[ModelTask, float] | None = None
         self.halted = False
+        self.asked = self.given = self.used = 0
+        """Consents, in this process."""
 
     @property
     def queue(self) -> list[ModelTask]:
@@ -111,6 +114,7 @@ class Model(Endings):
         self.out_of_queue(task)
         self.endings += 1
         task.status, task.asks, task.answer = status, False, None
+        task.consent = task.yes = None
         task.recovered = False
         task.delivery, task.number = "queued", self.endings
         task.updated = self.wall
@@ -119,9 +123,16 @@ class Model(Endings):
         self.mark()
 
     def ask(
-        self, task: ModelTask, *, on_the_phone: bool, since: float | None = None
+        self,
+        task: ModelTask,
+        *,
+        on_the_phone: bool,
+        since: float | None = None,
+        consent: tuple[str, str] | None = None,
     ) -> None:
         """Let a task wait for a person, who may need the phone."""
+        task.consent, task.yes = consent, None
+        self.asked += consent is not None
         self.out_of_queue(task)
         task.status, task.asks, task.updated = "running", True, self.wall
         task.asked_at = None
@@ -158,8 +169,10 @@ class Model(Endings):
             task.applied = task.revision
         self.end(task, status)
 
-    def pause_run(self, *, on_the_phone: bool) -> None:
-        """Let the run ask."""
+    def pause_run(
+        self, *, on_the_phone: bool, consent: tuple[str, str] | None = None
+    ) -> None:
+        """Let the run ask, perhaps for a consent."""
         assert self.run
         run, task = self.run, self.run.task
         if run.is_stale and run.why is None and task.status != "cancelling":
@@ -173,13 +186,15 @@ class Model(Endings):
         else:
             if not run.is_stale:
                 task.applied = task.revision
-            self.ask(task, on_the_phone=on_the_phone or run.is_stale)
+            if run.is_stale:
+                consent = None
+            self.ask(task, on_the_phone=on_the_phone or run.is_stale, consent=consent)
 
     def _again(self) -> None:
         """Let the task of a run whose goal was replaced run again, before all others."""
         assert self.run
         task, self.run = self.run.task, None
-        task.updated = self.wall
+        task.updated, task.yes = self.wall, None
         self.resumed.insert(0, task)
         self.mark()
 
@@ -191,6 +206,7 @@ class Model(Endings):
             if task.status != "cancelling":
                 self.run.tell("canceled", self.clock, self.wall)
                 task.status, task.updated = "cancelling", self.wall
+                task.yes = None
                 self.mark()
             return False, False
         self.end(task, "cancelled")
@@ -203,6 +219,7 @@ class Model(Endings):
         task.revision += 1
         task.goal = goal
         task.updated = self.wall
+        task.consent = task.yes = None
         if self.run and self.run.task is task:
             self.run.told_wall = self.wall
         if task.asks:
@@ -236,6 +253,7 @@ class Model(Endings):
 
     def halt(self) -> None:
         """Turn the kill switch on."""
+        self.withdraw()
         if self.run:
             self.run.tell("kill_switch", self.clock, self.wall)
             self.mark()
@@ -256,8 +274,29 @@ class Model(Endings):
         """Return whether nobody may want a task any more; a clock that went back cannot tell."""
         return abs(self.wall - task.updated) > HOLD_S
 
-    def answer(self, task: ModelTask, text: str) -> None:
-        """Answer a question."""
+    def withdraw(self) -> None:
+        """Let no yes count any more."""
+        for task in self.tasks.values():
+            task.yes = None
+
+    def spend(self, act: str, screen: str) -> bool:
+        """Do what the task in work has a yes for; return whether it has."""
+        run = self.run
+        if run is None or run.told_at is not None or run.task.yes is None:
+            return False
+        if run.task.yes[:2] != (act, screen) or self.clock > run.task.yes[2]:
+            return False
+        run.task.yes = None
+        self.used += 1
+        self.mark()
+        return True
+
+    def answer(self, task: ModelTask, text: str, *, agrees: bool = False) -> None:
+        """Answer a question; a person thereby agrees if that was asked."""
+        if agrees and task.consent is not None:
+            task.yes = *task.consent, self.clock + CONSENT_S
+            self.given += 1
+        task.consent = None
         task.asks, task.updated = False, self.wall
         task.answer = f"{task.answer}\n\n{text}" if task.answer else text
         self.resumed.append(task)

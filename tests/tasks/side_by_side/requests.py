@@ -81,6 +81,9 @@ class Requests(Machine):
                 return "NotWaitingError"
             if stale:
                 return "StaleQuestionError"
+            if task.consent is not None and decision is Decision.ANSWERED:
+                # A model or an automation says yes for nobody.
+                return "ConsentNeedsPersonError"
             if decision is Decision.REFUSED:
                 model.end(task, "completed")
             else:

@@ -24,6 +24,12 @@ def _end(call: Call, how: str) -> None:
             call.end.cancel()
 
 
+def is_of(model: Model, call: Call) -> bool:
+    """Return whether a call is the run that the reference has."""
+    run = model.run
+    return run is not None and run.task.id == call.request.task_id
+
+
 class Running(Machine):
     """What the run does; nobody is told before it is durable."""
 
@@ -49,7 +55,7 @@ class Running(Machine):
             return how
 
         def expect(model: Model, seen: object) -> object:
-            if seen != OVER and self._is_of(model, call):
+            if seen != OVER and is_of(model, call):
                 known = how in ("completed", "failed")
                 model.end_run(how if known else "broken")
             return seen
@@ -69,7 +75,7 @@ class Running(Machine):
             return reason
 
         def expect(model: Model, seen: object) -> object:
-            if seen != OVER and self._is_of(model, call):
+            if seen != OVER and is_of(model, call):
                 model.pause_run(on_the_phone=reason is ReasonClass.CAPTCHA)
             return seen
 
@@ -89,7 +95,7 @@ class Running(Machine):
             return call.applied or call.request.goal_revision
 
         def expect(model: Model, seen: object) -> object:
-            if seen == OVER or not self._is_of(model, call):
+            if seen == OVER or not is_of(model, call):
                 return seen
             assert model.run
             model.run.revision = model.run.task.revision
@@ -110,7 +116,7 @@ class Running(Machine):
         def expect(model: Model, seen: object) -> object:
             if call.request.task_id not in model.tasks:
                 return "TaskNotFoundError"
-            if not self._is_of(model, call):
+            if not is_of(model, call):
                 return None
             return text if model.run and model.run.told_at is None else None
 
@@ -135,8 +141,3 @@ class Running(Machine):
             return seen
 
         self.do("an old run", start, expect)
-
-    def _is_of(self, model: Model, call: Call) -> bool:
-        """Return whether a call is the run that the reference has."""
-        run = model.run
-        return run is not None and run.task.id == call.request.task_id

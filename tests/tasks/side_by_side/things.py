@@ -28,6 +28,10 @@ class ModelTask:
     applied: int = 0
     tellings: int = 0
     heard: bool = False
+    consent: tuple[str, str] | None = None
+    """The act and the screen that the open question asks for."""
+    yes: tuple[str, str, float] | None = None
+    """The act, the screen, and until when a person agreed, on the loop's clock."""
     asked_at: float | None = None
     """When it asked for something on the phone itself; None if it asks for something else."""
 

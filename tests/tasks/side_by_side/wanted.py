@@ -4,6 +4,7 @@ from collections import Counter
 
 _RULES = (
     "acknowledge",
+    "agree",
     "an old run",
     "begin",
     "cancel",
@@ -25,6 +26,9 @@ _RULES = (
     "respond: answered",
     "respond: refused",
     "resume",
+    "say stop",
+    "run acts",
+    "run asks for consent",
     "run asks: ambiguous",
     "run asks: captcha",
     "run steps",
@@ -45,6 +49,7 @@ _REFUSALS = (
     "create: TaskQueueFullError",
     "create by the foreground: DuplicateTaskError",
     "create the same: DuplicateTaskError",
+    "respond: answered: ConsentNeedsPersonError",
     "respond: answered: NotWaitingError",
     "respond: answered: StaleQuestionError",
     "respond: refused: NotWaitingError",
@@ -147,6 +152,8 @@ _CUTS = (
     "crash in a start: before its last write",
     "cut in a compaction",
     "cut in a line",
+    "run acts: done",
+    "run acts: not done",
 )
 WANTED = (
     *(f"rule: {name}" for name in _RULES),
