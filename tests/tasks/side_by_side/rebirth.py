@@ -17,7 +17,7 @@ def restart(model: Model, *, counts: bool = True, stopped: float | None = None) 
     run, model.run, model.reserved = model.run, None, None
     model.runs, model.wakes = [], []
     model.withdraw()
-    model.asked = model.given = model.used = 0
+    model.asked = model.used = 0
     for task in model.tasks.values():
         task.session = None
         if task.delivery in UNTOLD:

@@ -27,7 +27,7 @@ class Model(Endings):
         """Those of this process."""
         self.reserved: tuple[ModelTask, float] | None = None
         self.halted = False
-        self.asked = self.given = self.used = 0
+        self.asked = self.used = 0
         """Consents, in this process."""
 
     @property
@@ -246,11 +246,6 @@ class Model(Endings):
         self.mark()
         return True
 
-    def hold(self) -> None:
-        """Let what would run next wait for the person."""
-        if self.queue:
-            self.ask(self.queue[0], on_the_phone=True)
-
     def halt(self) -> None:
         """Turn the kill switch on."""
         self.withdraw()
@@ -295,7 +290,6 @@ class Model(Endings):
         """Answer a question; a person thereby agrees if that was asked."""
         if agrees and task.consent is not None:
             task.yes = *task.consent, self.clock + CONSENT_S
-            self.given += 1
         task.consent = None
         task.asks, task.updated = False, self.wall
         task.answer = f"{task.answer}\n\n{text}" if task.answer else text

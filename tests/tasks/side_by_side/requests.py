@@ -111,12 +111,23 @@ class Requests(Machine):
     @precondition(lambda machine: machine.model.queue)
     @rule()
     def hold(self) -> None:
-        """Let what would run next wait for the person."""
+        """Let what would run next wait for the person; said twice, it is the same one."""
 
-        async def start(house: House) -> None:
+        async def start(house: House) -> object:
+            heads = [
+                task.id for task in house.manager.tasks() if task.queue_position == 1
+            ]
             await house.manager.hold()
+            return heads
 
-        self.do("hold", start, of_all(Model.hold))
+        def expect(model: Model, seen: object) -> object:
+            assert isinstance(seen, list)
+            for task in model.queue:
+                if task.id in seen:
+                    model.ask(task, on_the_phone=True)
+            return seen
+
+        self.do("hold", start, expect)
 
     @precondition(lambda machine: not machine.model.halted)
     @rule()
